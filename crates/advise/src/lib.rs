@@ -1,0 +1,1 @@
+//! Chooses an allocation under a limit and writes the job script

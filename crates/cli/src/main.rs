@@ -1,0 +1,2 @@
+//! The harp command: reads arguments, calls one room, prints, exits.
+fn main() {}

@@ -1,0 +1,35 @@
+//! The vocabulary every room of harp speaks: units, configurations, runs, datasets, predictions.
+//!
+//! Nothing here reads a file, a clock or the environment; everything is plain data with the few
+//! rules that belong to it. Missing is `None`, never 0; killed at a limit is a lower bound, never a
+//! measurement.
+
+mod allocation;
+mod configuration;
+mod dataset;
+mod distribution;
+mod host;
+mod metric;
+mod outcome;
+mod parameter;
+mod prediction;
+mod run;
+mod scale;
+mod score;
+mod units;
+mod usage;
+
+pub use allocation::Allocation;
+pub use configuration::{Configuration, ConfigurationKey};
+pub use dataset::{Column, Dataset, DatasetError, Observed, Row, Target};
+pub use distribution::{Distribution, DistributionError};
+pub use host::{Cache, Gpu, Host};
+pub use metric::Metrics;
+pub use outcome::Outcome;
+pub use parameter::{Parameters, Value};
+pub use prediction::{Evidence, OutOfRange, Prediction};
+pub use run::{Run, Timestamp};
+pub use scale::Scale;
+pub use score::{Reexecution, Scores};
+pub use units::{Bytes, Money, ParseUnitError, Seconds};
+pub use usage::{MemorySource, Usage};

@@ -1,0 +1,1 @@
+//! The experiment file: read, checked, and turned into the list of configurations to run

@@ -1,0 +1,1 @@
+//! The store of runs, and the dataset made from it

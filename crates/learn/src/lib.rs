@@ -1,0 +1,1 @@
+//! Learns time and memory from runs and predicts with an interval

@@ -1,0 +1,1 @@
+//! Runs configurations on this machine and measures what they use

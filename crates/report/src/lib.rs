@@ -1,0 +1,1 @@
+//! Turns results into tables, charts, pages and JSON

@@ -1,0 +1,1 @@
+//! Node types, partitions, limits and prices of a computing site

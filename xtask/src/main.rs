@@ -1,0 +1,2 @@
+//! Chores of the repository that need more than a shell line.
+fn main() {}
