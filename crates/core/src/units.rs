@@ -61,7 +61,7 @@ impl fmt::Display for Seconds {
         let seconds = self.0;
         let text = match seconds.abs() {
             s if !s.is_finite() => format!("{seconds}"),
-            s if s == 0.0 => "0 s".to_owned(),
+            0.0 => "0 s".to_owned(),
             s if s < 0.000_999_5 => format!("{:.0} µs", seconds * 1e6),
             s if s < 0.099_95 => format!("{:.1} ms", seconds * 1e3),
             s if s < 0.999_5 => format!("{:.0} ms", seconds * 1e3),
@@ -223,7 +223,7 @@ impl fmt::Display for Money {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let amount = self.0;
         let text = match amount.abs() {
-            a if a == 0.0 => "0.00".to_owned(),
+            0.0 => "0.00".to_owned(),
             a if a < 0.000_1 => format!("{amount:.1e}"),
             a if a < 0.01 => format!("{amount:.5}"),
             a if a < 0.1 => format!("{amount:.4}"),

@@ -1,0 +1,47 @@
+//! The tables of the store, and how older files are brought up to date.
+
+use rusqlite::Connection;
+
+/// Format written by this harp; kept in `user_version`.
+pub(crate) const FORMAT: u32 = 1;
+
+/// "harp" in ASCII, kept in `application_id`, so that a foreign database is not written to.
+pub(crate) const APPLICATION_ID: u32 = 0x6861_7270;
+
+/// One statement batch a format: running those above a file's format brings it up to date.
+const STEPS: [&str; FORMAT as usize] = ["
+    CREATE TABLE hosts (
+        id INTEGER PRIMARY KEY,
+        description TEXT NOT NULL UNIQUE
+    );
+    CREATE TABLE runs (
+        id INTEGER PRIMARY KEY,
+        application TEXT NOT NULL,
+        configuration_key TEXT NOT NULL,
+        repetition INTEGER NOT NULL,
+        scale TEXT NOT NULL,
+        parameters TEXT NOT NULL,
+        allocation TEXT NOT NULL,
+        host_id INTEGER NOT NULL REFERENCES hosts (id),
+        started_ms INTEGER NOT NULL,
+        outcome TEXT NOT NULL,
+        usage TEXT NOT NULL,
+        metrics TEXT NOT NULL,
+        superseded INTEGER NOT NULL DEFAULT 0
+    );
+    -- A configuration's repetition has one outcome that counts; a retry supersedes the one before.
+    CREATE UNIQUE INDEX one_outcome ON runs (application, configuration_key, repetition) WHERE superseded = 0;
+"];
+
+/// Brings an opened file to the current format. The caller has checked that it is not newer.
+pub(crate) fn migrate(connection: &mut Connection, found: u32) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    // Another process may have been faster between the check and the lock.
+    let now: u32 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    for step in STEPS.iter().skip(now.max(found) as usize) {
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "user_version", FORMAT)?;
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.commit()
+}

@@ -1,0 +1,137 @@
+//! Runs and cases as CSV.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Read, Write};
+
+use harp_core::{Run, Value};
+
+use crate::HistoryError;
+
+/// Reads cases to predict: a header with feature names, one case a row. An empty cell is missing.
+pub fn read_cases(file: &str, source: impl Read) -> Result<Vec<BTreeMap<String, Value>>, HistoryError> {
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(source);
+    let broken = |error: csv::Error| {
+        let line = error.position().map_or(1, csv::Position::line);
+        let reason = match error.kind() {
+            csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+                format!("this row has {len} cells, the header has {expected_len}; give every row as many")
+            }
+            _ => error.to_string(),
+        };
+        HistoryError::Table { file: file.to_owned(), line, reason }
+    };
+    let header = reader.headers().map_err(broken)?.clone();
+    let mut seen = BTreeSet::new();
+    for name in &header {
+        if name.is_empty() || !seen.insert(name) {
+            let what = if name.is_empty() {
+                "a column has no name".to_owned()
+            } else {
+                format!("column `{name}` occurs twice")
+            };
+            let reason = format!("{what}; the first line must name each column once");
+            return Err(HistoryError::Table { file: file.to_owned(), line: 1, reason });
+        }
+    }
+    reader
+        .records()
+        .map(|record| {
+            let record = record.map_err(broken)?;
+            let named = header.iter().zip(record.iter());
+            Ok(named
+                .filter(|(_, cell)| !cell.is_empty())
+                .map(|(name, cell)| (name.to_owned(), Value::from_text(cell)))
+                .collect())
+        })
+        .collect()
+}
+
+/// Writes runs as CSV: one row a run, parameters and metrics as columns of their own.
+pub fn write_runs<'a>(
+    runs: impl IntoIterator<Item = &'a Run>,
+    destination: impl Write,
+) -> Result<(), csv::Error> {
+    let runs: Vec<&Run> = runs.into_iter().collect();
+    let features: Vec<BTreeMap<String, Value>> =
+        runs.iter().map(|run| run.configuration.features()).collect();
+    let feature_names: BTreeSet<&String> = features.iter().flat_map(BTreeMap::keys).collect();
+    let metric_names: BTreeSet<&String> = runs.iter().flat_map(|run| run.metrics.keys()).collect();
+    const FIXED: [&str; 15] = [
+        "application",
+        "scale",
+        "repetition",
+        "outcome",
+        "host",
+        "started_ms",
+        "seconds",
+        "user_seconds",
+        "system_seconds",
+        "peak_memory_bytes",
+        "peak_memory_source",
+        "read_bytes",
+        "written_bytes",
+        "energy_joules",
+        "peak_gpu_memory_bytes",
+    ];
+    let mut writer = csv::Writer::from_writer(destination);
+    let header = FIXED.into_iter().map(str::to_owned);
+    let metrics_header = metric_names.iter().map(|name| format!("metric_{name}"));
+    writer.write_record(header.chain(feature_names.iter().map(|n| n.to_string())).chain(metrics_header))?;
+    for (run, features) in runs.iter().zip(&features) {
+        fn cell<T: ToString>(value: Option<T>) -> String {
+            value.map(|value| value.to_string()).unwrap_or_default()
+        }
+        let usage = &run.usage;
+        let mut record = vec![
+            run.application.clone(),
+            run.configuration.scale.to_string(),
+            run.repetition.to_string(),
+            run.outcome.name().to_owned(),
+            run.host.clone(),
+            run.started.0.to_string(),
+            cell(usage.walltime.map(|time| time.0)),
+            cell(usage.user_time.map(|time| time.0)),
+            cell(usage.system_time.map(|time| time.0)),
+            cell(usage.peak_memory.map(|memory| memory.0)),
+            cell(usage.peak_memory_source.map(|source| source.name())),
+            cell(usage.read.map(|bytes| bytes.0)),
+            cell(usage.written.map(|bytes| bytes.0)),
+            cell(usage.energy_joules),
+            cell(usage.peak_gpu_memory.map(|memory| memory.0)),
+        ];
+        record.extend(feature_names.iter().map(|name| cell(features.get(*name))));
+        record.extend(metric_names.iter().map(|name| cell(run.metrics.get(*name))));
+        writer.write_record(record)?;
+    }
+    writer.flush()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cases_are_read_with_kinds_and_missing_cells() {
+        let cases = read_cases("c.csv", "n, method\n10, pow\n1e3,\n".as_bytes()).unwrap();
+        assert_eq!(cases[0]["n"], Value::Integer(10));
+        assert_eq!(cases[0]["method"], Value::from("pow"));
+        assert_eq!(cases[1]["n"], Value::Real(1000.0));
+        assert!(!cases[1].contains_key("method"));
+    }
+
+    #[test]
+    fn bad_tables_name_the_line() {
+        let message = |text: &str| read_cases("c.csv", text.as_bytes()).unwrap_err().to_string();
+        assert!(message("n,m\n1,2\n1\n").starts_with("c.csv:3:"), "{}", message("n,m\n1,2\n1\n"));
+        assert!(message("n,n\n1,2\n").contains("`n` occurs twice"));
+        assert!(message("n,\n1,2\n").contains("no name"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes: Vec<u8>) {
+            let _ = read_cases("x.csv", bytes.as_slice());
+        }
+    }
+}
