@@ -10,6 +10,7 @@
 
 mod diagnostic;
 mod experiment;
+mod metric;
 mod parameter;
 mod program;
 mod render;
@@ -20,6 +21,7 @@ pub use diagnostic::{Diagnostic, Position, Severity};
 pub use experiment::{
     Budget, Design, Experiment, Learn, Method, Parallel, PlannedRun, Policy, Resources, Schedule,
 };
+pub use metric::MetricError;
 pub use parameter::{Delivery, Domain, Kind, Parameter, Range, Spacing};
 pub use program::{
     Command, Extraction, Input, JsonPath, JsonStep, MetricRule, Pattern, Placing, Program, Source,

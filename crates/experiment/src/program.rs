@@ -4,6 +4,7 @@
 use std::fmt;
 use std::ops::Deref;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use crate::Template;
 
@@ -177,4 +178,66 @@ pub enum JsonStep {
     Index(usize),
     /// Every element.
     Every,
+}
+
+impl FromStr for JsonPath {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<JsonPath, String> {
+        let mut steps = Vec::new();
+        for part in text.split('.') {
+            let (name, mut rest) = part.split_at(part.find('[').unwrap_or(part.len()));
+            if name.is_empty() && (rest.is_empty() || !steps.is_empty()) {
+                return Err("a name is missing".to_owned());
+            }
+            if !name.is_empty() {
+                steps.push(JsonStep::Field(name.to_owned()));
+            }
+            while !rest.is_empty() {
+                let (index, after) = rest
+                    .strip_prefix('[')
+                    .and_then(|inner| inner.split_once(']'))
+                    .ok_or("`[` is never closed")?;
+                steps.push(match index {
+                    "*" => JsonStep::Every,
+                    number => JsonStep::Index(
+                        number
+                            .parse()
+                            .map_err(|_| format!("`[{number}]` is not an index such as [0] or [*]"))?,
+                    ),
+                });
+                rest = after;
+            }
+        }
+        Ok(JsonPath(steps))
+    }
+}
+
+impl fmt::Display for JsonPath {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, step) in self.0.iter().enumerate() {
+            match step {
+                JsonStep::Field(name) if number == 0 => write!(formatter, "{name}")?,
+                JsonStep::Field(name) => write!(formatter, ".{name}")?,
+                JsonStep::Index(index) => write!(formatter, "[{index}]")?,
+                JsonStep::Every => write!(formatter, "[*]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_paths_are_read_as_written() {
+        for text in ["a", "training.loss", "a[0].b[12][*].c", "[0].a"] {
+            assert_eq!(text.parse::<JsonPath>().unwrap().to_string(), text);
+        }
+        for bad in ["", "a..b", "a[", "a[x]", ".a", "a.", "a.[0]", "a[0]b"] {
+            assert!(bad.parse::<JsonPath>().is_err(), "{bad}");
+        }
+    }
 }
