@@ -10,17 +10,20 @@
 
 mod diagnostic;
 mod experiment;
+mod expression;
 mod metric;
 mod parameter;
 mod program;
 mod render;
 mod shell;
+mod suggest;
 mod template;
 
 pub use diagnostic::{Diagnostic, Position, Severity};
 pub use experiment::{
     Budget, Design, Experiment, Learn, Method, Parallel, PlannedRun, Policy, Resources, Schedule,
 };
+pub use expression::{Expression, ExpressionError};
 pub use metric::MetricError;
 pub use parameter::{Delivery, Domain, Kind, Parameter, Range, Spacing};
 pub use program::{

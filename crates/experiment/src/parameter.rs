@@ -5,7 +5,7 @@ use std::fmt;
 
 use harp_core::{Scale, Value};
 
-use crate::Position;
+use crate::{Expression, Position};
 
 /// What values a parameter takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -51,8 +51,10 @@ pub struct Parameter {
     pub name: String,
     /// What values it takes.
     pub kind: Kind,
-    /// The values at each scale of the experiment.
+    /// The values at each scale of the experiment; empty if it is computed.
     pub values: BTreeMap<Scale, Domain>,
+    /// How it is computed from others, if it is.
+    pub expression: Option<Expression>,
     /// How the program gets it besides placeholders; empty for placeholders alone.
     pub delivery: Vec<Delivery>,
     /// Where it is declared.
