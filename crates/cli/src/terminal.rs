@@ -55,6 +55,11 @@ impl Terminal {
         }
     }
 
+    /// One that says nothing, for work done on the way to something else.
+    pub fn silent() -> Terminal {
+        Terminal { json: false, quiet: true, style: Style::plain(), talk_style: Style::plain(), width: 100 }
+    }
+
     /// Prints a result. A closed pipe ends the process quietly, as `head` expects.
     pub fn print(&self, text: &str) -> Result<(), Failure> {
         let text = if self.style.unicode || self.json {

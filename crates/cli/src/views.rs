@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use harp_core::{Observed, Row, Scale, Target, Value};
+use harp_core::{Row, Scale, Target, Value};
 use harp_history::Recorded;
 use harp_learn::{AdjustmentKind, Measured, TargetModel};
 use harp_report::{
@@ -183,9 +183,9 @@ fn scaling_view(
         title: format!("How {} grows with {name}", target_words(&model.target)),
         subtitle: if held_text.is_empty() { String::new() } else { format!("with {held_text}") },
         x: if low > 0.0 {
-            AxisView::logarithmic(name, Quantity::Plain)
+            AxisView::logarithmic(name, Quantity::Number)
         } else {
-            AxisView::linear(name, Quantity::Plain)
+            AxisView::linear(name, Quantity::Number)
         },
         y: AxisView::logarithmic(target_words(&model.target), Quantity::of(&model.target)),
         coverage,
@@ -222,9 +222,4 @@ pub fn target_words(target: &Target) -> String {
         Target::CpuTime => "processor time".to_owned(),
         Target::Metric(name) => name.clone(),
     }
-}
-
-/// A run's value of a target where it was measured to the end.
-pub fn exact(observed: Observed) -> Option<f64> {
-    observed.exact()
 }
