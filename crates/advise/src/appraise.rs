@@ -40,13 +40,21 @@ pub(crate) fn appraise(
         ask_for_memory(site, node_type, &mut allocation, forecast.peak_memory.as_ref(), policy, &mut notes)?;
 
     let walltime = &forecast.walltime;
+    if let Some(&(level, _)) = walltime.distribution.quantiles().last()
+        && level < policy.confidence
+    {
+        notes.push(format!(
+            "the prediction knows no quantile above {:.0} %: no limit holds more surely",
+            100.0 * level
+        ));
+    }
     let request = ask_for_time(site, partition, walltime, policy, &mut notes)?;
     if let Some(reason) = site.refusal(&allocation, node_type, partition, Some(request)) {
         return Err(Why::Site(reason));
     }
 
     let (low, high) = walltime.distribution.interval(policy.interval);
-    let pricing = Pricing { site, allocation: &allocation, placement, request, policy };
+    let pricing = Pricing { site, allocation: &allocation, node_type, partition, request, policy };
     let bound = walltime.distribution.quantile(policy.confidence);
     let time_risk = walltime.distribution.probability_above(request.0);
     Ok(Plan {
@@ -196,14 +204,15 @@ fn bytes(value: f64) -> Bytes {
 struct Pricing<'a> {
     site: &'a Site,
     allocation: &'a Allocation,
-    placement: &'a Placement,
+    node_type: &'a NodeType,
+    partition: Option<&'a Partition>,
     request: Seconds,
     policy: &'a Policy,
 }
 
 impl Pricing<'_> {
     fn price(&self, time: Seconds) -> Result<Money, Why> {
-        self.site.price(self.allocation, self.placement, time).map_err(Why::Price)
+        self.site.charge.price(self.allocation, self.node_type, self.partition, time).map_err(Why::Price)
     }
 
     /// How long each attempt runs if the program truly needs `actual` seconds: killed ones to their

@@ -8,7 +8,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::appraise::{appraise, with_cores};
-use crate::choose::{by_price, choose, misses, nearest, point};
+use crate::choose::{by_price, choose, fitting, misses, nearest, point};
 use crate::front::pareto_front;
 use crate::reasons;
 use crate::refused::{RefusedList, Why};
@@ -44,6 +44,8 @@ pub struct Recommendation {
     pub chosen: usize,
     /// Every admissible plan, cheapest first, whether it holds the limits or not.
     pub plans: Vec<Plan>,
+    /// Indices into `plans` of those that hold the limits, cheapest first.
+    pub fitting: Vec<usize>,
     /// Indices into `plans` of those that no other beats in both time and price, fastest first.
     pub front: Vec<usize>,
     /// What would be asked for without a prediction.
@@ -142,7 +144,8 @@ pub fn recommend<E: fmt::Display>(
     }
     plans.sort_by(by_price);
     let refused = refused.into_inner();
-    let Some(chosen) = choose(&plans, limits) else {
+    let fitting = fitting(&plans, limits);
+    let Some(chosen) = choose(&plans, &fitting, limits) else {
         return Err(AdviseError::NoPlanFits(Box::new(no_plan_fits(question, plans, refused))));
     };
     let default_forecast = forecast(&DefaultPlan::candidate(site, &plans[chosen])).ok();
@@ -155,6 +158,7 @@ pub fn recommend<E: fmt::Display>(
         policy: *policy,
         rule: ChoiceRule::of(limits),
         chosen,
+        fitting,
         front: pareto_front(&points),
         saving: default.saving(&plans[chosen]),
         default,
@@ -214,4 +218,4 @@ fn no_plan_fits(question: &Question<'_>, mut plans: Vec<Plan>, refused: Vec<Refu
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
