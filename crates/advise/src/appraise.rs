@@ -33,6 +33,7 @@ pub(crate) fn appraise(
 
     let mut allocation = with_cores(candidate);
     allocation.node_type = Some(node_type.name.clone());
+    allocation.gpus = allocation.gpus.filter(|&gpus| gpus > 0);
     if allocation.cores.is_none() {
         allocation.cores = whole_node_cores(node_type, partition);
     }
@@ -161,9 +162,9 @@ fn ask_for_memory(
     };
     let interval = predicted.map(|predicted| predicted.distribution.interval(policy.interval));
     let figures = PlanMemory {
-        expected: predicted.map(|predicted| bytes(predicted.estimate)),
-        low: interval.map(|(low, _)| bytes(low)),
-        high: interval.map(|(_, high)| bytes(high)),
+        expected: predicted.map(|predicted| rounded(predicted.estimate)),
+        low: interval.map(|(low, _)| rounded(low)),
+        high: interval.map(|(_, high)| rounded(high)),
         request: allocation.memory,
     };
     let risk = predicted
@@ -196,6 +197,12 @@ fn memory_request(
     Ok(capped)
 }
 
+/// To the nearest byte, for figures that are shown.
+fn rounded(value: f64) -> Bytes {
+    Bytes(value.max(0.0).round() as u64)
+}
+
+/// Up to a whole byte, for figures that must suffice.
 fn bytes(value: f64) -> Bytes {
     Bytes(value.max(0.0).ceil() as u64)
 }

@@ -148,10 +148,9 @@ fn what_the_site_refuses_never_appears_but_is_counted() {
     assert!(answer.plans.iter().all(|plan| plan.placement.node_type != "secret"));
     let counts: BTreeMap<&str, usize> =
         answer.refused.iter().map(|refused| (refused.kind.as_str(), refused.count)).collect();
-    // 16 on small twice, 64 on small and large twice; one price for each; one core takes over 2 h.
-    assert_eq!(counts["too_many_cores"], 6);
-    assert_eq!(counts["price_unknown"], 4);
-    assert_eq!(counts["too_long"], 2);
+    // 16 on small, 64 on small and large; the price of secret for each; one core takes over 2 h,
+    // but only in one partition.
+    assert_eq!(counts, BTreeMap::from([("too_many_cores", 3), ("price_unknown", 4)]));
 }
 
 #[test]
