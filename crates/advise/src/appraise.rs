@@ -33,6 +33,7 @@ pub(crate) fn appraise(
 
     let mut allocation = with_cores(candidate);
     allocation.node_type = Some(node_type.name.clone());
+    allocation.gpus = allocation.gpus.filter(|&gpus| gpus > 0);
     if allocation.cores.is_none() {
         allocation.cores = whole_node_cores(node_type, partition);
     }
@@ -40,13 +41,21 @@ pub(crate) fn appraise(
         ask_for_memory(site, node_type, &mut allocation, forecast.peak_memory.as_ref(), policy, &mut notes)?;
 
     let walltime = &forecast.walltime;
+    if let Some(&(level, _)) = walltime.distribution.quantiles().last()
+        && level < policy.confidence
+    {
+        notes.push(format!(
+            "the prediction knows no quantile above {:.0} %: no limit holds more surely",
+            100.0 * level
+        ));
+    }
     let request = ask_for_time(site, partition, walltime, policy, &mut notes)?;
     if let Some(reason) = site.refusal(&allocation, node_type, partition, Some(request)) {
         return Err(Why::Site(reason));
     }
 
     let (low, high) = walltime.distribution.interval(policy.interval);
-    let pricing = Pricing { site, allocation: &allocation, placement, request, policy };
+    let pricing = Pricing { site, allocation: &allocation, node_type, partition, request, policy };
     let bound = walltime.distribution.quantile(policy.confidence);
     let time_risk = walltime.distribution.probability_above(request.0);
     Ok(Plan {
@@ -153,9 +162,9 @@ fn ask_for_memory(
     };
     let interval = predicted.map(|predicted| predicted.distribution.interval(policy.interval));
     let figures = PlanMemory {
-        expected: predicted.map(|predicted| bytes(predicted.estimate)),
-        low: interval.map(|(low, _)| bytes(low)),
-        high: interval.map(|(_, high)| bytes(high)),
+        expected: predicted.map(|predicted| rounded(predicted.estimate)),
+        low: interval.map(|(low, _)| rounded(low)),
+        high: interval.map(|(_, high)| rounded(high)),
         request: allocation.memory,
     };
     let risk = predicted
@@ -188,6 +197,12 @@ fn memory_request(
     Ok(capped)
 }
 
+/// To the nearest byte, for figures that are shown.
+fn rounded(value: f64) -> Bytes {
+    Bytes(value.max(0.0).round() as u64)
+}
+
+/// Up to a whole byte, for figures that must suffice.
 fn bytes(value: f64) -> Bytes {
     Bytes(value.max(0.0).ceil() as u64)
 }
@@ -196,14 +211,15 @@ fn bytes(value: f64) -> Bytes {
 struct Pricing<'a> {
     site: &'a Site,
     allocation: &'a Allocation,
-    placement: &'a Placement,
+    node_type: &'a NodeType,
+    partition: Option<&'a Partition>,
     request: Seconds,
     policy: &'a Policy,
 }
 
 impl Pricing<'_> {
     fn price(&self, time: Seconds) -> Result<Money, Why> {
-        self.site.price(self.allocation, self.placement, time).map_err(Why::Price)
+        self.site.charge.price(self.allocation, self.node_type, self.partition, time).map_err(Why::Price)
     }
 
     /// How long each attempt runs if the program truly needs `actual` seconds: killed ones to their

@@ -81,10 +81,13 @@ pub(crate) fn misses(plan: &Plan, limits: &Limits) -> Vec<Miss> {
     .collect()
 }
 
-/// Index of the plan to take, `None` when none holds the limits.
-pub(crate) fn choose(plans: &[Plan], limits: &Limits) -> Option<usize> {
-    let fitting: Vec<usize> =
-        (0..plans.len()).filter(|&index| misses(&plans[index], limits).is_empty()).collect();
+/// Indices of the plans that hold the limits.
+pub(crate) fn fitting(plans: &[Plan], limits: &Limits) -> Vec<usize> {
+    (0..plans.len()).filter(|&index| misses(&plans[index], limits).is_empty()).collect()
+}
+
+/// Index of the plan to take among those that hold the limits, `None` when none does.
+pub(crate) fn choose(plans: &[Plan], fitting: &[usize], limits: &Limits) -> Option<usize> {
     let best = |order: fn(&Plan, &Plan) -> Ordering| {
         fitting.iter().copied().min_by(|&left, &right| order(&plans[left], &plans[right]))
     };

@@ -116,8 +116,8 @@ pub struct PlanPrice {
     pub expected_use: Money,
     /// Of the whole time asked for.
     pub request: Money,
-    /// Expected over the predictive distribution, killed attempts and their repetition included.
-    /// Plans are ranked by this.
+    /// Expected over the predictive distribution of time, attempts killed at their time limit and
+    /// their repetition included; being killed for memory is not. Plans are ranked by this.
     pub with_reexecution: Money,
     /// Not exceeded with the policy's confidence, attempts included.
     pub with_confidence: Money,

@@ -20,25 +20,35 @@ pub(crate) fn of(site: &Site, recommendation: &Recommendation) -> Vec<String> {
 
 fn choice(site: &Site, recommendation: &Recommendation, plan: &Plan) -> String {
     let limits = &recommendation.limits;
-    let confidence = percent(recommendation.policy.confidence);
-    let time = limits.max_time.map(|limit| format!("takes at most {limit}")).unwrap_or_default();
-    let cost = limits.max_cost.map(|limit| format!("costs at most {}", site.format_price(limit)));
-    let cost = cost.unwrap_or_default();
-    let of = format!("of {}", counted(recommendation.plans.len(), "plan"));
-    let what = match recommendation.rule {
-        ChoiceRule::CheapestInTime => format!("the cheapest {of} that {time} with {confidence} confidence"),
-        ChoiceRule::FastestInCost => format!("the fastest {of} that {cost} with {confidence} confidence"),
-        ChoiceRule::CheapestInBoth => {
-            format!("the cheapest {of} that {time} and {cost} with {confidence} confidence")
-        }
-        ChoiceRule::Knee if recommendation.plans.len() == 1 => "the only plan".to_owned(),
-        ChoiceRule::Knee => {
-            format!("the knee {of}: beyond it one more percent of money buys less than one percent of time")
-        }
+    let (fitting, all) = (recommendation.fitting.len(), recommendation.plans.len());
+    let verb = |plural: &str| if fitting == 1 { format!("{plural}s") } else { plural.to_owned() };
+    let conditions: Vec<String> = [
+        limits.max_time.map(|limit| format!("{} at most {limit}", verb("take"))),
+        limits.max_cost.map(|limit| format!("{} at most {}", verb("cost"), site.format_price(limit))),
+        limits.max_risk.map(|risk| format!("{} at most {} risk", verb("run"), percent(risk))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let condition = if conditions.is_empty() {
+        String::new()
+    } else {
+        let confidence = percent(recommendation.policy.confidence);
+        format!(" of {all} that {} with {confidence} confidence", conditions.join(" and "))
     };
-    let risk =
-        limits.max_risk.map(|risk| format!(", killed with a probability of at most {}", percent(risk)));
-    format!("{} is {what}{}", name(plan), risk.unwrap_or_default())
+    let superlative = match recommendation.rule {
+        _ if fitting == 1 => "the only plan".to_owned(),
+        ChoiceRule::CheapestInTime | ChoiceRule::CheapestInBoth => format!("the cheapest of {fitting} plans"),
+        ChoiceRule::FastestInCost => format!("the fastest of {fitting} plans"),
+        ChoiceRule::Knee => format!("the knee of {fitting} plans"),
+    };
+    let meaning = match recommendation.rule {
+        ChoiceRule::Knee if fitting > 1 => {
+            "; beyond it one more percent of money buys less than one percent of time"
+        }
+        _ => "",
+    };
+    format!("{} is {superlative}{condition}{meaning}", name(plan))
 }
 
 fn figures(site: &Site, recommendation: &Recommendation, plan: &Plan) -> String {

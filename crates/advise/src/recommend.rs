@@ -3,12 +3,12 @@
 use std::fmt;
 
 use harp_core::Allocation;
-use harp_site::{Placement, Site};
+use harp_site::{Placement, Refusal, Site};
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::appraise::{appraise, with_cores};
-use crate::choose::{by_price, choose, misses, nearest, point};
+use crate::choose::{by_price, choose, fitting, misses, nearest, point};
 use crate::front::pareto_front;
 use crate::reasons;
 use crate::refused::{RefusedList, Why};
@@ -44,6 +44,8 @@ pub struct Recommendation {
     pub chosen: usize,
     /// Every admissible plan, cheapest first, whether it holds the limits or not.
     pub plans: Vec<Plan>,
+    /// Indices into `plans` of those that hold the limits, cheapest first.
+    pub fitting: Vec<usize>,
     /// Indices into `plans` of those that no other beats in both time and price, fastest first.
     pub front: Vec<usize>,
     /// What would be asked for without a prediction.
@@ -117,18 +119,26 @@ pub fn recommend<E: fmt::Display>(
     let mut forecasts = 0;
     for candidate in *candidates {
         let admission = site.admit(&with_cores(candidate), None);
-        for refusal in admission.refusals {
-            let place = Placement { node_type: refusal.node_type, partition: refusal.partition };
-            refused.add(candidate, Some(&place), &Why::Site(refusal.reason));
-        }
+        let mut turned_down: Vec<(Placement, Why)> = admission
+            .refusals
+            .into_iter()
+            .map(|Refusal { node_type, partition, reason }| {
+                (Placement { node_type, partition }, Why::Site(reason))
+            })
+            .collect();
         if admission.placements.is_empty() {
+            refused.add_without_plan(candidate, &[], turned_down);
             continue;
         }
         match forecast(candidate) {
             Ok(forecast) => {
                 forecasts += 1;
-                let found =
-                    appraise_everywhere(question, candidate, &admission.placements, &forecast, &mut refused);
+                let (found, failed) =
+                    appraise_everywhere(question, candidate, &admission.placements, &forecast);
+                // What speaks against a place that admits the candidate says more than what speaks
+                // against one that does not.
+                turned_down.splice(0..0, failed);
+                refused.add_without_plan(candidate, &found, turned_down);
                 plans.extend(found);
             }
             Err(error) => {
@@ -142,7 +152,8 @@ pub fn recommend<E: fmt::Display>(
     }
     plans.sort_by(by_price);
     let refused = refused.into_inner();
-    let Some(chosen) = choose(&plans, limits) else {
+    let fitting = fitting(&plans, limits);
+    let Some(chosen) = choose(&plans, &fitting, limits) else {
         return Err(AdviseError::NoPlanFits(Box::new(no_plan_fits(question, plans, refused))));
     };
     let default_forecast = forecast(&DefaultPlan::candidate(site, &plans[chosen])).ok();
@@ -155,6 +166,7 @@ pub fn recommend<E: fmt::Display>(
         policy: *policy,
         rule: ChoiceRule::of(limits),
         chosen,
+        fitting,
         front: pareto_front(&points),
         saving: default.saving(&plans[chosen]),
         default,
@@ -166,20 +178,20 @@ pub fn recommend<E: fmt::Display>(
     Ok(recommendation)
 }
 
-/// Plans of one candidate: at each node type that takes it, in its cheapest partition.
+/// Plans of one candidate: at each node type that takes it, in its cheapest partition; and the
+/// places where it is no plan.
 fn appraise_everywhere(
     question: &Question<'_>,
     candidate: &Allocation,
     placements: &[Placement],
     forecast: &Forecast,
-    refused: &mut RefusedList,
-) -> Vec<Plan> {
-    let mut plans: Vec<Plan> = Vec::new();
+) -> (Vec<Plan>, Vec<(Placement, Why)>) {
+    let (mut plans, mut failed): (Vec<Plan>, Vec<(Placement, Why)>) = (Vec::new(), Vec::new());
     for placement in placements {
         let plan = match appraise(question.site, candidate, placement, forecast, &question.policy) {
             Ok(plan) => plan,
             Err(why) => {
-                refused.add(candidate, Some(placement), &why);
+                failed.push((placement.clone(), why));
                 continue;
             }
         };
@@ -189,7 +201,7 @@ fn appraise_everywhere(
             None => plans.push(plan),
         }
     }
-    plans
+    (plans, failed)
 }
 
 /// Keeps the cheaper of two plans that differ in their partition, and remembers the other's name.
@@ -214,4 +226,4 @@ fn no_plan_fits(question: &Question<'_>, mut plans: Vec<Plan>, refused: Vec<Refu
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,12 +1,16 @@
 //! Candidates that did not become plans, counted by reason.
 
+use std::collections::BTreeSet;
+
 use harp_core::{Allocation, Bytes};
 use harp_site::{Placement, PriceUnknown, RefusalReason};
 use serde::Serialize;
 use thiserror::Error;
 
-/// Candidates and places turned down for one reason. A candidate tried at three places and refused
-/// at two counts twice.
+use crate::Plan;
+
+/// Candidates turned down for one reason. A candidate counts once for each node type that no
+/// partition gives it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Refused {
     /// A stable word for the kind of reason: `too_many_cores`, `too_much_memory`, `price_unknown`, …
@@ -67,6 +71,22 @@ impl RefusedList {
             count: 1,
             example: format!("{candidate}{place}: {why}"),
         });
+    }
+
+    /// Counts the first reason of each node type that got no plan.
+    pub(crate) fn add_without_plan(
+        &mut self,
+        candidate: &Allocation,
+        plans: &[Plan],
+        turned_down: Vec<(Placement, Why)>,
+    ) {
+        let mut settled: BTreeSet<String> =
+            plans.iter().map(|plan| plan.placement.node_type.clone()).collect();
+        for (placement, why) in turned_down {
+            if settled.insert(placement.node_type.clone()) {
+                self.add(candidate, Some(&placement), &why);
+            }
+        }
     }
 
     pub(crate) fn into_inner(self) -> Vec<Refused> {

@@ -56,7 +56,7 @@ pub fn script(site: &Site, plan: &Plan, job: &Job<'_>) -> Result<String, ScriptE
     }
     lines.push("#".to_owned());
     lines.extend(comments(site, plan, job).into_iter().map(|line| format!("# {}", one_line(&line))));
-    lines.extend(["".to_owned(), "set -euo pipefail".to_owned()]);
+    lines.extend(["".to_owned(), "set -eo pipefail".to_owned()]);
     if let Some(directory) = job.working_directory {
         lines.push(format!("cd -- {}", quote(directory)));
     }
@@ -75,6 +75,10 @@ pub fn script(site: &Site, plan: &Plan, job: &Job<'_>) -> Result<String, ScriptE
     }
     if plan.allocation.node_count() > 1 && site.scheduler == Scheduler::Slurm {
         command.push_str("srun ");
+        // Since Slurm 22.05 srun no longer takes this from the batch job.
+        if let Some(cores) = plan.allocation.cores {
+            let _ = write!(command, "--cpus-per-task={cores} ");
+        }
     }
     command.push_str(&command_line(job));
     lines.push(command);

@@ -54,7 +54,7 @@ pub enum RefusalReason {
         name: String,
     },
     /// More cores than a job can have on a node.
-    #[error("{asked} cores asked for, a node gives {available}")]
+    #[error("{} asked for, a node gives {available}", counted(*asked, "core"))]
     TooManyCores {
         /// Cores asked for.
         asked: u32,
@@ -81,7 +81,7 @@ pub enum RefusalReason {
         share: Bytes,
     },
     /// More GPUs than a node has.
-    #[error("{asked} GPUs asked for, a node has {available}")]
+    #[error("{} asked for, a node has {available}", counted(*asked, "GPU"))]
     TooManyGpus {
         /// GPUs asked for.
         asked: u32,
@@ -89,7 +89,7 @@ pub enum RefusalReason {
         available: u32,
     },
     /// Fewer GPUs than the partition is for.
-    #[error("{asked} GPUs asked for, the partition is for jobs with at least {least}")]
+    #[error("{} asked for, the partition is for jobs with at least {least}", counted(*asked, "GPU"))]
     TooFewGpus {
         /// GPUs asked for.
         asked: u32,
@@ -97,7 +97,7 @@ pub enum RefusalReason {
         least: u32,
     },
     /// More nodes than admitted.
-    #[error("{asked} nodes asked for, at most {most} are admitted")]
+    #[error("{} asked for, at most {most} are admitted", counted(*asked, "node"))]
     TooManyNodes {
         /// Nodes asked for.
         asked: u32,
@@ -105,7 +105,7 @@ pub enum RefusalReason {
         most: u32,
     },
     /// Fewer nodes than admitted.
-    #[error("{asked} nodes asked for, at least {least} are needed")]
+    #[error("{} asked for, at least {least} are needed", counted(*asked, "node"))]
     TooFewNodes {
         /// Nodes asked for.
         asked: u32,
@@ -247,6 +247,10 @@ impl Admission {
     fn refuse(&mut self, node_type: &str, partition: Option<String>, reason: RefusalReason) {
         self.refusals.push(Refusal { node_type: node_type.to_owned(), partition, reason });
     }
+}
+
+fn counted(count: u32, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 fn smaller(left: Option<u32>, right: Option<u32>) -> Option<u32> {
