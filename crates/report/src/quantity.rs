@@ -68,15 +68,19 @@ impl Quantity {
             return "–".to_owned();
         }
         let (unit, size) = self.unit_for(high);
-        let (from, to) = (short(low / size), short(high / size));
-        if from == to {
-            return with_unit(&to, unit);
-        }
         let (low_unit, low_size) = self.unit_for(low);
         if low_unit != unit && low < 0.1 * size {
-            return format!("{}–{}", with_unit(&short(low / low_size), low_unit), with_unit(&to, unit));
+            let end =
+                |value: f64, unit: &str, size: f64| with_unit(&text::significant(value / size, 2), unit);
+            return format!("{}–{}", end(low, low_unit, low_size), end(high, unit, size));
         }
-        with_unit(&format!("{from}–{to}"), unit)
+        // Two digits of the width are worth reading, but no more than three of the upper end.
+        let magnitude = |value: f64| if value > 0.0 { value.log10().floor() as i32 } else { 0 };
+        let (from, to) = (low / size, high / size);
+        let decimals = (1 - magnitude(to - from)).min(2 - magnitude(to.abs())).clamp(0, 9) as usize;
+        let fixed = |value: f64| text::group_thousands(&format!("{value:.decimals$}"));
+        let (from, to) = (fixed(from), fixed(to));
+        with_unit(&if from == to { to } else { format!("{from}–{to}") }, unit)
     }
 
     /// Labels of an axis's ticks. With `shared` every label has the unit of the largest, as a
@@ -136,17 +140,6 @@ fn with_unit(number: &str, unit: &str) -> String {
     if unit.is_empty() { number.to_owned() } else { format!("{number} {unit}") }
 }
 
-/// Two or three significant digits for a value in its own unit.
-fn short(value: f64) -> String {
-    match value.abs() {
-        0.0 => "0".to_owned(),
-        a if a >= 9.995 => text::group_thousands(&format!("{value:.0}")),
-        a if a >= 0.995 => format!("{value:.1}"),
-        a if a >= 0.0995 => format!("{value:.2}"),
-        _ => text::number(value),
-    }
-}
-
 /// Digits after the point that keep multiples of a step apart.
 fn decimals_for(step: f64) -> usize {
     (0..=12).find(|&digits| ((step * f64::powi(10.0, digits)).fract() - 0.5).abs() > 0.499).unwrap_or(12)
@@ -178,9 +171,12 @@ mod tests {
             (0.0021, 0.0034, "2.1–3.4 ms"),
             (0.004, 72.0, "4.0 ms–1.2 min"),
             (250.0, 320.0, "4.2–5.3 min"),
-            (3.0, 3.01, "3.0 s"),
-            (40.0, 70.0, "0.67–1.2 min"),
-            (40_000.0, 90_000.0, "0.46–1.0 d"),
+            (3.0, 3.01, "3.00–3.01 s"),
+            (3.0, 3.001, "3.00 s"),
+            (12.21, 12.83, "12.2–12.8 s"),
+            (7.8, 11.0, "7.8–11.0 s"),
+            (40.0, 70.0, "0.67–1.17 min"),
+            (40_000.0, 90_000.0, "0.46–1.04 d"),
         ] {
             assert_eq!(Quantity::Seconds.range(low, high), text);
         }
