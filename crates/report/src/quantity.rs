@@ -91,12 +91,14 @@ impl Quantity {
         let label = |&tick: &f64| {
             let (unit, size) = self.axis_unit_for(if shared { largest } else { tick.abs() });
             let in_unit = tick / size;
-            let scientific = in_unit != 0.0 && !(1e-4..1e7).contains(&in_unit.abs());
-            let number = if shared && step.is_finite() && !scientific {
-                let decimals = decimals_for(step / size);
+            let step = step / size;
+            let number = if !(1e-4..1e7).contains(&in_unit.abs()) {
+                scientific(in_unit, step)
+            } else if shared && step.is_finite() {
+                let decimals = decimals_for(step);
                 text::trim_zeros(&format!("{in_unit:.decimals$}"))
             } else {
-                tick_number(in_unit)
+                text::trim_zeros(&text::significant(in_unit, 6).replace(',', ""))
             };
             if tick == 0.0 {
                 return "0".to_owned();
@@ -142,22 +144,20 @@ fn with_unit(number: &str, unit: &str) -> String {
 
 /// Digits after the point that keep multiples of a step apart.
 fn decimals_for(step: f64) -> usize {
-    (0..=12).find(|&digits| ((step * f64::powi(10.0, digits)).fract() - 0.5).abs() > 0.499).unwrap_or(12)
-        as usize
+    let is_whole = |value: f64| value.round() >= 1.0 && (value - value.round()).abs() < 1e-6 * value;
+    (0..=12).find(|&digits| is_whole(step * f64::powi(10.0, digits))).unwrap_or(12) as usize
 }
 
-/// A tick of a logarithmic axis in its own unit: as many digits as it has, up to six.
-fn tick_number(value: f64) -> String {
-    let size = value.abs();
-    if size != 0.0 && !(1e-4..1e7).contains(&size) {
-        let text = format!("{value:.2e}");
-        return match text.split_once('e') {
-            Some((mantissa, exponent)) => format!("{}e{exponent}", text::trim_zeros(mantissa)),
-            None => text,
-        };
+/// `1e-9`, `1.378e11`: as many digits as tell multiples of the step apart.
+fn scientific(value: f64, step: f64) -> String {
+    let magnitude = |value: f64| (value.abs().log10() + 1e-9).floor();
+    let digits = if step.is_finite() { magnitude(value) - magnitude(step) } else { 2.0 };
+    let digits = digits.clamp(0.0, 12.0) as usize;
+    let text = format!("{value:.digits$e}");
+    match text.split_once('e') {
+        Some((mantissa, exponent)) => format!("{}e{exponent}", text::trim_zeros(mantissa)),
+        None => text,
     }
-    let decimals = if size == 0.0 { 0 } else { (5 - size.log10().floor() as i32).clamp(0, 9) as usize };
-    text::trim_zeros(&format!("{value:.decimals$}"))
 }
 
 #[cfg(test)]

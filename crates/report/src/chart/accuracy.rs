@@ -136,7 +136,7 @@ fn name_misses(drawing: &mut Drawing, plot: &Plot, cases: &[(&CaseView, f64)], q
     misses.sort_by(|a, b| size(b.0).total_cmp(&size(a.0)));
     for (case, actual, point) in misses.into_iter().take(3) {
         let text = format!("{}: actual {}", shorten(&case.label(), 28), quantity.format(actual));
-        if let Some(at) = labels.place(point, 6.0, &text, 11.0) {
+        if let Some(at) = labels.place(point, (6.0, 20.0), &text, 11.0) {
             drawing.text("small halo", at, Anchor::Start, &text);
         }
     }

@@ -48,8 +48,9 @@ pub fn candidates_chart(view: &CandidatesView, canvas: &Canvas) -> String {
 
 fn draw_rows(drawing: &mut Drawing, canvas: &Canvas, top: f64, rows: &[(&CandidateView, f64, f64)]) -> f64 {
     let width = canvas.width - 2.0 * EDGE;
-    let widest = rows.iter().map(|(candidate, ..)| text_width(&candidate.label(), 12.5)).fold(60.0, f64::max);
-    let names = widest.min(width * 0.42);
+    let (letters, size) = if width < 480.0 { ("small", 11.0) } else { ("", 12.0) };
+    let widest = rows.iter().map(|(candidate, ..)| text_width(&candidate.label(), size)).fold(60.0, f64::max);
+    let names = widest.min(width * 0.47);
     let panel = (width - names - 12.0 - 24.0) / 2.0;
     let first = EDGE + names + 12.0;
     let second = first + panel + 24.0;
@@ -67,11 +68,12 @@ fn draw_rows(drawing: &mut Drawing, canvas: &Canvas, top: f64, rows: &[(&Candida
     let rows_top = top + 12.0;
     let bottom = rows_top + ROW * rows.len() as f64;
     let mape_end = reach(&rows.iter().map(|row| row.1).collect::<Vec<_>>());
-    let upp_end = reach(&rows.iter().map(|row| row.2).collect::<Vec<_>>());
+    let upp_end = rows.iter().map(|row| row.2).fold(1.0, f64::max);
     for (index, (candidate, mape, upp)) in rows.iter().enumerate() {
         let y = rows_top + ROW * (index as f64 + 0.5);
-        let class = if candidate.chosen { "strong" } else { "" };
-        drawing.text(class, (first - 12.0, y + 4.0), Anchor::End, &cut(&candidate.label(), 12.0, names));
+        let class = format!("{letters} {}", if candidate.chosen { "strong" } else { "" });
+        let label = cut(&candidate.label(), size, names);
+        drawing.text(class.trim(), (first - 12.0, y + 4.0), Anchor::End, &label);
         let colour = if candidate.chosen { "c1" } else { "c5" };
         drawing.group(colour, "", |drawing| {
             bar(drawing, (first, y), panel, *mape, mape_end, candidate.chosen);
@@ -100,7 +102,7 @@ fn bar(drawing: &mut Drawing, (x, y): (f64, f64), panel: f64, value: f64, end: f
     let text = percent(value);
     let room = (panel - text_width(&text, 12.0) - 8.0).max(20.0);
     let length = room * (value / end).clamp(0.0, 1.0);
-    drawing.rectangle("fill", (x, y - 5.5), length, 11.0);
+    drawing.rectangle(if strong { "fill" } else { "fill soft" }, (x, y - 5.5), length, 11.0);
     if value > end {
         let slash =
             |offset: f64| [(x + length - 9.0 + offset, y + 7.0), (x + length - 4.0 + offset, y - 7.0)];

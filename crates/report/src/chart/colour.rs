@@ -55,6 +55,7 @@ pub(crate) fn rules() -> String {
         format!(".harp-chart .rule{{{};stroke-width:1;fill:none}}", coloured("stroke", "muted")),
         format!(".harp-chart .halo{{{};stroke-width:3;stroke-linejoin:round;paint-order:stroke}}", coloured("stroke", "paper")),
         ".harp-chart .fill{fill:currentColor}".to_owned(),
+        ".harp-chart .soft{fill-opacity:.6}".to_owned(),
         ".harp-chart .line{fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}".to_owned(),
         ".harp-chart .thin{fill:none;stroke:currentColor;stroke-width:1.25}".to_owned(),
         ".harp-chart .thick{fill:none;stroke:currentColor;stroke-width:2.25;stroke-linecap:round}".to_owned(),

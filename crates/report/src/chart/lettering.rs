@@ -86,6 +86,16 @@ impl Area {
         Area { left: x - reach, top: y - reach, right: x + reach, bottom: y + reach }
     }
 
+    /// A thin strip along a level or upright line.
+    pub(super) fn between((x0, y0): (f64, f64), (x1, y1): (f64, f64)) -> Self {
+        Area {
+            left: x0.min(x1) - 2.0,
+            top: y0.min(y1) - 2.0,
+            right: x0.max(x1) + 2.0,
+            bottom: y0.max(y1) + 2.0,
+        }
+    }
+
     fn overlaps(&self, other: &Area) -> bool {
         self.left < other.right
             && other.left < self.right
@@ -113,18 +123,18 @@ impl Labels {
         Labels { bounds, taken }
     }
 
-    /// Where a label for a point can start (left end of its base line) without covering anything.
+    /// Where a label for a point can start (left end of its base line) without covering anything;
+    /// the point's sign reaches so far, and the label is at most `farthest` away from it.
     pub(super) fn place(
         &mut self,
         (x, y): (f64, f64),
-        reach: f64,
+        (reach, farthest): (f64, f64),
         text: &str,
         size: f64,
     ) -> Option<(f64, f64)> {
         let (width, height) = (text_width(text, size), size * 1.1);
-        let near = reach + 4.0;
-        let far = reach + 16.0;
-        let offsets = [near, far, far + 14.0].into_iter().flat_map(|gap| {
+        let offsets = [4.0, 12.0, 20.0, 30.0].into_iter().filter(|&gap| gap <= farthest).flat_map(|gap| {
+            let gap = gap + reach;
             [
                 (gap, -height / 2.0),
                 (gap * 0.7, -height - gap * 0.5),
@@ -172,9 +182,9 @@ mod tests {
     fn labels_avoid_each_other_or_are_left_out() {
         let bounds = Area { left: 0.0, top: 0.0, right: 200.0, bottom: 40.0 };
         let mut labels = Labels::new(bounds, vec![Area::around((100.0, 20.0), 5.0)]);
-        let first = labels.place((100.0, 20.0), 5.0, "hello", 12.0).unwrap();
-        let second = labels.place((100.0, 20.0), 5.0, "hello", 12.0).unwrap();
+        let first = labels.place((100.0, 20.0), (5.0, 30.0), "hello", 12.0).unwrap();
+        let second = labels.place((100.0, 20.0), (5.0, 30.0), "hello", 12.0).unwrap();
         assert_ne!(first, second);
-        assert!((0..50).filter_map(|_| labels.place((100.0, 20.0), 5.0, "hello", 12.0)).count() < 50);
+        assert!((0..50).filter_map(|_| labels.place((100.0, 20.0), (5.0, 30.0), "hello", 12.0)).count() < 50);
     }
 }

@@ -23,8 +23,14 @@ pub fn pareto_chart(view: &PlanView, canvas: &Canvas) -> String {
     let mut drawing = Drawing::default();
     let (title, subtitle) = (title(view), subtitle(view));
     let top = header(&mut drawing, canvas, &title, &subtitle, &keys(&options));
-    let times = options.iter().map(|option| option.walltime.value).chain(view.max_time.map(|time| time.0));
-    let prices = options.iter().map(|option| option.price.0).chain(view.max_cost.map(|cost| cost.0));
+    let ends = |option: &&OptionView| [option.walltime.low, option.walltime.value, option.walltime.high];
+    let times = options.iter().flat_map(ends).chain(view.max_time.map(|time| time.0));
+    let all: Vec<f64> =
+        options.iter().map(|option| option.price.0).chain(view.max_cost.map(|cost| cost.0)).collect();
+    let (low, high) = all.iter().fold((f64::INFINITY, 0.0f64), |(low, high), &p| (low.min(p), high.max(p)));
+    // Room above the dearest option, which is often the default, for its name.
+    let headroom = if low > 0.0 && low < high { high * (high / low).powf(0.08) } else { high };
+    let prices = all.into_iter().chain((headroom > 0.0).then_some(headroom));
     let x = Axis::over(&AxisView::logarithmic("predicted walltime", Quantity::Seconds), times);
     let y = Axis::over(&AxisView::logarithmic("expected price", money), prices);
     let plot = Plot::new(canvas, top, 10.0, x, y);
@@ -34,9 +40,12 @@ pub fn pareto_chart(view: &PlanView, canvas: &Canvas) -> String {
     if options.is_empty() {
         plot.draw_empty(&mut drawing);
     }
-    draw_front(&mut drawing, &plot, &options);
+    let stairs = stairs(&plot, &options);
+    if stairs.len() > 1 {
+        drawing.group("c0", "", |drawing| drawing.path("thin", &stairs, false));
+    }
     let points = draw_options(&mut drawing, &plot, &options, view);
-    name_options(&mut drawing, &plot, &points, view);
+    name_options(&mut drawing, &plot, &points, &stairs, view);
     drawing.finish(canvas, &title, &description(view, &options))
 }
 
@@ -132,23 +141,21 @@ fn draw_limit_lines(drawing: &mut Drawing, plot: &Plot, view: &PlanView) {
 }
 
 /// Stairs: between two points of the front nothing better is known.
-fn draw_front(drawing: &mut Drawing, plot: &Plot, options: &[&OptionView]) {
+fn stairs(plot: &Plot, options: &[&OptionView]) -> Vec<(f64, f64)> {
     let mut front: Vec<(f64, f64)> = options
         .iter()
         .filter(|option| option.on_front)
         .filter_map(|option| plot.point(option.walltime.value, option.price.0))
         .collect();
-    front.sort_by(|a, b| a.0.total_cmp(&b.0));
+    front.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     let mut stairs: Vec<(f64, f64)> = Vec::with_capacity(2 * front.len());
-    for point in front {
+    for (point, ()) in thinned(front.into_iter().map(|point| (point, ())).collect()) {
         if let Some(&(_, y)) = stairs.last() {
             stairs.push((point.0, y));
         }
         stairs.push(point);
     }
-    if stairs.len() > 1 {
-        drawing.group("c0", "", |drawing| drawing.path("thin", &stairs, false));
-    }
+    stairs
 }
 
 type Placed<'a> = ((f64, f64), &'a OptionView);
@@ -200,34 +207,38 @@ fn draw_options<'a>(
 }
 
 /// Names the recommendation, the default and the knee; then what of the front has room.
-fn name_options(drawing: &mut Drawing, plot: &Plot, points: &[Placed<'_>], view: &PlanView) {
+fn name_options(
+    drawing: &mut Drawing,
+    plot: &Plot,
+    points: &[Placed<'_>],
+    stairs: &[(f64, f64)],
+    view: &PlanView,
+) {
     let money = Quantity::Money(view.money_unit.clone());
-    let taken = points
-        .iter()
-        .map(|(point, option)| Area::around(*point, if option.chosen { 9.0 } else { 5.0 }))
-        .collect();
+    let reach = |option: &OptionView| if option.chosen { 9.0 } else { 5.0 };
+    let signs = points.iter().map(|(point, option)| Area::around(*point, reach(option)));
+    let steps = stairs.windows(2).map(|pair| Area::between(pair[0], pair[1]));
     let Area { left, top, right, bottom } = plot.area;
-    let mut labels =
-        Labels::new(Area { left, top: top - 4.0, right: right + 10.0, bottom: bottom - 20.0 }, taken);
+    let bounds = Area { left, top: top - 4.0, right: right + 10.0, bottom: bottom - 20.0 };
+    let mut labels = Labels::new(bounds, signs.chain(steps).collect());
+    let narrow = right - left < 400.0;
     for &(point, option) in points.iter().take(40) {
-        let resources = shorten(&option.allocation.to_string(), 32);
         let figures = || {
             format!("{}, {}", Quantity::Seconds.format(option.walltime.value), money.format(option.price.0))
         };
-        let (class, text) = if option.chosen {
-            ("strong halo", format!("recommended: {}", figures()))
-        } else if option.default {
-            ("halo", format!("default: {}", figures()))
-        } else if option.on_front && option.knee {
-            ("small muted halo", format!("knee: {resources}"))
-        } else if option.on_front {
-            ("small muted halo", resources)
-        } else {
-            continue;
+        let resources = || shorten(&option.allocation.to_string(), 32);
+        let (class, text) = match option {
+            OptionView { chosen: true, .. } => ("strong halo", format!("recommended: {}", figures())),
+            OptionView { default: true, .. } => ("halo", format!("default: {}", figures())),
+            OptionView { on_front: true, knee: true, .. } => ("small halo", format!("knee: {}", resources())),
+            OptionView { on_front: true, .. } if option.fits() && !narrow => {
+                ("small muted halo", resources())
+            }
+            _ => continue,
         };
-        let size = if class.contains("small") { 11.0 } else { 12.5 };
-        let reach = if option.chosen { 9.0 } else { 5.0 };
-        if let Some(at) = labels.place(point, reach, &text, size) {
+        let important = option.chosen || option.default;
+        let (size, farthest) = if important { (12.5, 30.0) } else { (11.0, 4.0) };
+        if let Some(at) = labels.place(point, (reach(option), farthest), &text, size) {
             drawing.text(class, at, Anchor::Start, &text);
         }
     }

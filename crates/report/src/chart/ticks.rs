@@ -94,8 +94,9 @@ fn decades(exponents: std::ops::RangeInclusive<i32>, mantissas: &[f64]) -> Vec<f
 
 /// Powers of ten up to ten seconds, then minutes, hours and days counted the same way.
 fn time_ladder(mantissas: &[f64]) -> Vec<f64> {
-    let scaled = |values: Vec<f64>, unit: f64, below: f64| -> Vec<f64> {
-        values.into_iter().map(|value| value * unit).filter(|value| *value < below).collect()
+    // Not 50 seconds beside a minute, nor 20 hours beside a day.
+    let scaled = |values: Vec<f64>, unit: f64, next: f64| -> Vec<f64> {
+        values.into_iter().map(|value| value * unit).filter(|value| *value < 0.7 * next).collect()
     };
     let mut ladder = scaled(decades(-18..=1, mantissas), 1.0, 60.0);
     ladder.extend(scaled(decades(0..=1, mantissas), 60.0, 3600.0));
