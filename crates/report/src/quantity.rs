@@ -68,15 +68,19 @@ impl Quantity {
             return "–".to_owned();
         }
         let (unit, size) = self.unit_for(high);
-        let (from, to) = (short(low / size), short(high / size));
-        if from == to {
-            return with_unit(&to, unit);
-        }
         let (low_unit, low_size) = self.unit_for(low);
         if low_unit != unit && low < 0.1 * size {
-            return format!("{}–{}", with_unit(&short(low / low_size), low_unit), with_unit(&to, unit));
+            let end =
+                |value: f64, unit: &str, size: f64| with_unit(&text::significant(value / size, 2), unit);
+            return format!("{}–{}", end(low, low_unit, low_size), end(high, unit, size));
         }
-        with_unit(&format!("{from}–{to}"), unit)
+        // Two digits of the width are worth reading, but no more than three of the upper end.
+        let magnitude = |value: f64| if value > 0.0 { value.log10().floor() as i32 } else { 0 };
+        let (from, to) = (low / size, high / size);
+        let decimals = (1 - magnitude(to - from)).min(2 - magnitude(to.abs())).clamp(0, 9) as usize;
+        let fixed = |value: f64| text::group_thousands(&format!("{value:.decimals$}"));
+        let (from, to) = (fixed(from), fixed(to));
+        with_unit(&if from == to { to } else { format!("{from}–{to}") }, unit)
     }
 
     /// Labels of an axis's ticks. With `shared` every label has the unit of the largest, as a
@@ -87,12 +91,14 @@ impl Quantity {
         let label = |&tick: &f64| {
             let (unit, size) = self.axis_unit_for(if shared { largest } else { tick.abs() });
             let in_unit = tick / size;
-            let scientific = in_unit != 0.0 && !(1e-4..1e7).contains(&in_unit.abs());
-            let number = if shared && step.is_finite() && !scientific {
-                let decimals = decimals_for(step / size);
+            let step = step / size;
+            let number = if !(1e-4..1e7).contains(&in_unit.abs()) {
+                scientific(in_unit, step)
+            } else if shared && step.is_finite() {
+                let decimals = decimals_for(step);
                 text::trim_zeros(&format!("{in_unit:.decimals$}"))
             } else {
-                tick_number(in_unit)
+                text::trim_zeros(&text::significant(in_unit, 6).replace(',', ""))
             };
             if tick == 0.0 {
                 return "0".to_owned();
@@ -136,35 +142,22 @@ fn with_unit(number: &str, unit: &str) -> String {
     if unit.is_empty() { number.to_owned() } else { format!("{number} {unit}") }
 }
 
-/// Two or three significant digits for a value in its own unit.
-fn short(value: f64) -> String {
-    match value.abs() {
-        0.0 => "0".to_owned(),
-        a if a >= 9.995 => text::group_thousands(&format!("{value:.0}")),
-        a if a >= 0.995 => format!("{value:.1}"),
-        a if a >= 0.0995 => format!("{value:.2}"),
-        _ => text::number(value),
-    }
-}
-
 /// Digits after the point that keep multiples of a step apart.
 fn decimals_for(step: f64) -> usize {
-    (0..=12).find(|&digits| ((step * f64::powi(10.0, digits)).fract() - 0.5).abs() > 0.499).unwrap_or(12)
-        as usize
+    let is_whole = |value: f64| value.round() >= 1.0 && (value - value.round()).abs() < 1e-6 * value;
+    (0..=12).find(|&digits| is_whole(step * f64::powi(10.0, digits))).unwrap_or(12) as usize
 }
 
-/// A tick of a logarithmic axis in its own unit: as many digits as it has, up to six.
-fn tick_number(value: f64) -> String {
-    let size = value.abs();
-    if size != 0.0 && !(1e-4..1e7).contains(&size) {
-        let text = format!("{value:.2e}");
-        return match text.split_once('e') {
-            Some((mantissa, exponent)) => format!("{}e{exponent}", text::trim_zeros(mantissa)),
-            None => text,
-        };
+/// `1e-9`, `1.378e11`: as many digits as tell multiples of the step apart.
+fn scientific(value: f64, step: f64) -> String {
+    let magnitude = |value: f64| (value.abs().log10() + 1e-9).floor();
+    let digits = if step.is_finite() { magnitude(value) - magnitude(step) } else { 2.0 };
+    let digits = digits.clamp(0.0, 12.0) as usize;
+    let text = format!("{value:.digits$e}");
+    match text.split_once('e') {
+        Some((mantissa, exponent)) => format!("{}e{exponent}", text::trim_zeros(mantissa)),
+        None => text,
     }
-    let decimals = if size == 0.0 { 0 } else { (5 - size.log10().floor() as i32).clamp(0, 9) as usize };
-    text::trim_zeros(&format!("{value:.decimals$}"))
 }
 
 #[cfg(test)]
@@ -178,9 +171,12 @@ mod tests {
             (0.0021, 0.0034, "2.1–3.4 ms"),
             (0.004, 72.0, "4.0 ms–1.2 min"),
             (250.0, 320.0, "4.2–5.3 min"),
-            (3.0, 3.01, "3.0 s"),
-            (40.0, 70.0, "0.67–1.2 min"),
-            (40_000.0, 90_000.0, "0.46–1.0 d"),
+            (3.0, 3.01, "3.00–3.01 s"),
+            (3.0, 3.001, "3.00 s"),
+            (12.21, 12.83, "12.2–12.8 s"),
+            (7.8, 11.0, "7.8–11.0 s"),
+            (40.0, 70.0, "0.67–1.17 min"),
+            (40_000.0, 90_000.0, "0.46–1.04 d"),
         ] {
             assert_eq!(Quantity::Seconds.range(low, high), text);
         }

@@ -22,13 +22,22 @@ pub fn number(value: f64) -> String {
     trim_zeros(&format!("{value:.decimals$}"))
 }
 
+/// A number with so many significant digits and no exponent: `3.1`, `0.0042`, `123`.
+pub fn significant(value: f64, digits: u8) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return number(value);
+    }
+    let decimals = (i32::from(digits) - 1 - value.abs().log10().floor() as i32).clamp(0, 12) as usize;
+    group_thousands(&format!("{value:.decimals$}"))
+}
+
 /// A percentage from 0 to 100 with as many digits as it deserves: `0 %`, `<0.1 %`, `6.3 %`, `42 %`.
 pub fn percent(value: f64) -> String {
     match value.abs() {
         _ if !value.is_finite() => "–".to_owned(),
         0.0 => "0 %".to_owned(),
         a if a < 0.05 => format!("{}<0.1 %", if value < 0.0 { "-" } else { "" }),
-        a if a < 9.95 => format!("{} %", trim_zeros(&format!("{value:.1}"))),
+        a if a < 9.95 => format!("{value:.1} %"),
         a if a < 999.5 => format!("{value:.0} %"),
         _ => format!("{} %", group_thousands(&format!("{value:.0}"))),
     }
@@ -122,15 +131,13 @@ fn trim_exponent(text: &str) -> String {
     }
 }
 
-/// Commas between groups of three digits, from five digits on.
-pub(crate) fn group_thousands(digits: &str) -> String {
-    let (sign, digits) = match digits.strip_prefix('-') {
+/// Commas between groups of three digits before the point.
+pub(crate) fn group_thousands(number: &str) -> String {
+    let (sign, number) = match number.strip_prefix('-') {
         Some(rest) => ("-", rest),
-        None => ("", digits),
+        None => ("", number),
     };
-    if digits.len() < 4 {
-        return format!("{sign}{digits}");
-    }
+    let (digits, fraction) = number.split_at(number.find('.').unwrap_or(number.len()));
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index) % 3 == 0 {
@@ -138,7 +145,7 @@ pub(crate) fn group_thousands(digits: &str) -> String {
         }
         grouped.push(digit);
     }
-    format!("{sign}{grouped}")
+    format!("{sign}{grouped}{fraction}")
 }
 
 #[cfg(test)]
@@ -173,7 +180,7 @@ mod tests {
             (0.0, "0 %"),
             (0.01, "<0.1 %"),
             (6.34, "6.3 %"),
-            (7.0, "7 %"),
+            (7.0, "7.0 %"),
             (9.97, "10 %"),
             (42.4, "42 %"),
             (-12.3, "-12 %"),
@@ -183,7 +190,7 @@ mod tests {
             assert_eq!(percent(value), text);
         }
         assert_eq!(signed_percent(6.34), "+6.3 %");
-        assert_eq!(share(0.05), "5 %");
+        assert_eq!(share(0.9), "90 %");
     }
 
     #[test]

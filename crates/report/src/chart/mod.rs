@@ -1,7 +1,24 @@
-//! Charts as SVG texts.
+//! Charts as SVG texts, drawn by a small kit of this room's own: scales with round ticks, axes, a
+//! key, signs and labels. No chart needs a script, a font or a file beside it.
 
-use crate::Style;
-use crate::view::{CandidatesView, PlanView, ScalingView, TargetView};
+mod accuracy;
+mod axis;
+mod candidates;
+pub(crate) mod colour;
+mod frame;
+mod lettering;
+mod marks;
+mod miniature;
+mod pareto;
+mod scaling;
+mod svg;
+mod ticks;
+
+pub use accuracy::accuracy_chart;
+pub use candidates::candidates_chart;
+pub use miniature::{scaling_miniature, sparkline};
+pub use pareto::pareto_chart;
+pub use scaling::scaling_chart;
 
 /// Where a chart is put.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -16,7 +33,7 @@ pub enum Embedding {
 /// How large a chart is and where it is put.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Canvas {
-    /// Width in user units; texts are 12 high.
+    /// Width in user units; ordinary text is 12 high.
     pub width: f64,
     /// Height in user units.
     pub height: f64,
@@ -26,38 +43,20 @@ pub struct Canvas {
     pub embedding: Embedding,
 }
 
-impl Default for Canvas {
-    fn default() -> Self {
-        Canvas { width: 720.0, height: 460.0, id: "chart".to_owned(), embedding: Embedding::Standalone }
+impl Canvas {
+    /// A chart in a file of its own.
+    pub fn standalone(width: f64, height: f64) -> Self {
+        Canvas { width, height, id: "chart".to_owned(), embedding: Embedding::Standalone }
+    }
+
+    /// A chart inside a page.
+    pub fn inline(id: impl Into<String>, width: f64, height: f64) -> Self {
+        Canvas { width, height, id: id.into(), embedding: Embedding::Inline }
     }
 }
 
-/// How a target grows with a parameter.
-pub fn scaling_chart(_view: &ScalingView, _canvas: &Canvas) -> String {
-    String::new()
-}
-
-/// Predicted against actual.
-pub fn accuracy_chart(_view: &TargetView, _canvas: &Canvas) -> String {
-    String::new()
-}
-
-/// Time against price of all allocations.
-pub fn pareto_chart(_view: &PlanView, _canvas: &Canvas) -> String {
-    String::new()
-}
-
-/// Validation error and share of under-predictions of each candidate.
-pub fn candidates_chart(_view: &CandidatesView, _canvas: &Canvas) -> String {
-    String::new()
-}
-
-/// The scaling curve in `columns` by `lines` terminal cells.
-pub fn scaling_miniature(_view: &ScalingView, _columns: usize, _lines: usize, _style: &Style) -> String {
-    String::new()
-}
-
-/// Values as a row of bars, one terminal cell each.
-pub fn sparkline(_values: &[f64], _style: &Style) -> String {
-    String::new()
+impl Default for Canvas {
+    fn default() -> Self {
+        Canvas::standalone(720.0, 460.0)
+    }
 }

@@ -30,13 +30,14 @@ pub struct Column {
     title: String,
     key: String,
     align: Align,
+    optional: bool,
 }
 
 impl Column {
     /// A column of texts.
     pub fn left(title: impl Into<String>) -> Self {
         let title = title.into();
-        Column { key: key_of(&title), title, align: Align::Left }
+        Column { key: key_of(&title), title, align: Align::Left, optional: false }
     }
 
     /// A column of numbers.
@@ -47,6 +48,12 @@ impl Column {
     /// The name in CSV and JSON, where the title does not say the unit: `walltime_s`.
     pub fn key(mut self, key: impl Into<String>) -> Self {
         self.key = key.into();
+        self
+    }
+
+    /// May be left out where the terminal is too narrow; the last such column goes first.
+    pub fn optional(mut self) -> Self {
+        self.optional = true;
         self
     }
 
@@ -173,6 +180,13 @@ impl Table {
         self.rows.is_empty()
     }
 
+    /// The first rows, and how many are left out.
+    pub fn first_rows(&self, most: usize) -> (Table, usize) {
+        let rows: Vec<Vec<Cell>> = self.rows.iter().take(most).cloned().collect();
+        let left_out = self.rows.len() - rows.len();
+        (Table { columns: self.columns.clone(), rows }, left_out)
+    }
+
     /// The same table without columns in which every cell is missing.
     #[must_use]
     pub fn without_empty_columns(self) -> Self {
@@ -181,13 +195,18 @@ impl Table {
         };
         let filled: Vec<bool> =
             (0..self.columns.len()).map(|index| self.rows.is_empty() || is_filled(index)).collect();
+        let keep = |index: usize| filled.get(index).copied().unwrap_or(false);
+        self.with_columns(keep)
+    }
+
+    /// The same table with only the columns wanted.
+    fn with_columns(self, keep: impl Fn(usize) -> bool) -> Self {
         fn select<T>(items: Vec<T>, keep: impl Fn(usize) -> bool) -> Vec<T> {
             items.into_iter().enumerate().filter(|(index, _)| keep(*index)).map(|(_, item)| item).collect()
         }
-        let keep = |index: usize| filled.get(index).copied().unwrap_or(false);
         Table {
-            columns: select(self.columns, keep),
-            rows: self.rows.into_iter().map(|row| select(row, keep)).collect(),
+            columns: select(self.columns, &keep),
+            rows: self.rows.into_iter().map(|row| select(row, &keep)).collect(),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! A table for the terminal: columns two spaces apart, one thin rule under the head. Too wide for
-//! the terminal, texts wrap; still too wide, each row becomes a block of `name  value` lines.
+//! the terminal, texts wrap; still too wide, optional columns are left out and named below; and if
+//! that is not enough, each row becomes a block of `name  value` lines.
 
-use super::layout::{fit, padding, width, wrap};
+use super::layout::{NARROWEST, fit, padding, width, wrap};
 use super::{Align, Cell, Table};
 use crate::style::{Style, Tone, to_ascii};
 use crate::text::printable;
@@ -25,10 +26,37 @@ impl Table {
             .collect();
         let wraps: Vec<bool> = self.columns.iter().map(|column| column.align == Align::Left).collect();
         let gaps = GAP.len() * (heads.len() - 1);
-        match fit(&natural, &wraps, room.saturating_sub(gaps)) {
-            Some(widths) => self.in_columns(&heads, &bodies, &widths, style),
-            None => self.in_blocks(&heads, &bodies, room, style),
+        if let Some(widths) = fit(&natural, &wraps, room.saturating_sub(gaps)) {
+            return self.in_columns(&heads, &bodies, &widths, style);
         }
+        self.narrowed(room, style).unwrap_or_else(|| self.in_blocks(&heads, &bodies, room, style))
+    }
+
+    /// The table without as few of its optional columns as possible, if that makes it fit.
+    fn narrowed(&self, room: usize, style: &Style) -> Option<String> {
+        let optional: Vec<usize> =
+            (0..self.columns.len()).rev().filter(|&index| self.columns[index].optional).collect();
+        (1..=optional.len()).find_map(|count| {
+            let dropped = &optional[..count];
+            let table = self.clone().with_columns(|index| !dropped.contains(&index));
+            if table.columns.is_empty() || table.narrowest() > room {
+                return None;
+            }
+            let names: Vec<&str> = dropped.iter().rev().map(|&index| self.columns[index].title()).collect();
+            let note = format!("not shown for lack of width: {}", names.join(", "));
+            let note = wrap(&shown(&note, style), room).join("\n");
+            Some(table.to_terminal(room, style) + &style.paint(Tone::Faint, &note) + "\n")
+        })
+    }
+
+    /// The least width in which the columns still stand side by side.
+    fn narrowest(&self) -> usize {
+        let cells = |index: usize| {
+            let texts = self.rows.iter().map(|row| width(&row[index].text));
+            let natural = texts.chain([width(&self.columns[index].title)]).max().unwrap_or(0);
+            if self.columns[index].align == Align::Left { natural.min(NARROWEST) } else { natural }
+        };
+        (0..self.columns.len()).map(cells).sum::<usize>() + GAP.len() * (self.columns.len().saturating_sub(1))
     }
 
     fn in_columns(
@@ -79,6 +107,11 @@ impl Table {
     }
 
     fn in_blocks(&self, heads: &[String], bodies: &[Vec<String>], room: usize, style: &Style) -> String {
+        let named = |index: usize| match heads[index].as_str() {
+            "" => shown(&self.columns[index].key, style),
+            head => head.to_owned(),
+        };
+        let heads: Vec<String> = (0..heads.len()).map(named).collect();
         let name_width = heads.iter().map(|head| width(head)).max().unwrap_or(0);
         let value_width = room.saturating_sub(name_width + GAP.len()).max(1);
         let mut out = String::new();
@@ -86,7 +119,8 @@ impl Table {
             if index > 0 {
                 out.push('\n');
             }
-            for ((head, cell), text) in heads.iter().zip(row).zip(texts) {
+            let pairs = heads.iter().zip(row).zip(texts).filter(|(_, text)| !text.is_empty());
+            for ((head, cell), text) in pairs {
                 push_pair(&mut out, head, cell, text, (name_width, value_width), style);
             }
         }

@@ -11,6 +11,7 @@ mod scaling;
 mod target;
 
 pub use candidate::{CandidateView, CandidatesView};
+pub(crate) use case::features_label;
 pub use case::{CaseView, Verdict};
 pub use estimate::Estimate;
 pub use plan::{OptionView, PlanView};
