@@ -19,16 +19,19 @@ pub enum ModelKind {
     SmallNetwork,
     /// Product of powers, with exponents that may differ by category and an additive constant.
     PowerLaw,
+    /// The same with products of logarithms: exponents that change with size.
+    CurvedPowerLaw,
 }
 
 impl ModelKind {
     /// All of them, in the order of the table.
-    pub const ALL: [ModelKind; 5] = [
+    pub const ALL: [ModelKind; 6] = [
         ModelKind::Linear,
         ModelKind::Tree,
         ModelKind::Network,
         ModelKind::SmallNetwork,
         ModelKind::PowerLaw,
+        ModelKind::CurvedPowerLaw,
     ];
 
     /// The name shown to people.
@@ -39,6 +42,7 @@ impl ModelKind {
             ModelKind::Network => "network 128-64-1",
             ModelKind::SmallNetwork => "network 16-8-1",
             ModelKind::PowerLaw => "power law",
+            ModelKind::CurvedPowerLaw => "curved power law",
         }
     }
 }

@@ -84,7 +84,13 @@ impl ModelFile {
         if checksum(envelope.model.get()) != envelope.checksum {
             return Err(ModelFileError::Checksum);
         }
-        serde_json::from_str(envelope.model.get()).map_err(malformed)
+        let file: ModelFile = serde_json::from_str(envelope.model.get()).map_err(malformed)?;
+        for model in &file.targets {
+            model.check().map_err(|reason| ModelFileError::Inconsistent {
+                reason: format!("{}: {reason}", model.target),
+            })?;
+        }
+        Ok(file)
     }
 }
 

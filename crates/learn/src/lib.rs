@@ -12,12 +12,20 @@
 
 mod build;
 mod candidate;
+mod choose;
+mod describe;
 mod error;
 mod evaluate;
 mod feature;
 mod file;
 mod model;
 mod options;
+mod pipeline;
+mod prepare;
+mod regress;
+mod statistics;
+mod table;
+mod validate;
 
 pub use build::{FEWEST_CONFIGURATIONS, build};
 pub use candidate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind};
