@@ -1,2 +1,43 @@
-//! Chores of the repository that need more than a shell line.
-fn main() {}
+//! Chores of the repository that need more than a shell line: `cargo xtask <chore>`.
+
+mod advisories;
+mod documents;
+mod evaluate;
+mod licences;
+mod metadata;
+mod release;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask CHORE
+  release           build the static binary, check that it is static and small
+  docs [--check]    write the documents generated from the code, or compare them
+  licences          check the licence of every dependency
+  advisories        check dependencies against the RustSec database, where it can be reached
+  evaluate [DIR]    build models on external sweeps and print their errors";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match words[..] {
+        ["release"] => release::release(),
+        ["docs"] => documents::write(),
+        ["docs", "--check"] => documents::check(),
+        ["licences"] => licences::check(),
+        ["advisories"] => advisories::check(),
+        ["evaluate"] => evaluate::evaluate(None),
+        ["evaluate", directory] => evaluate::evaluate(Some(directory)),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,2 +1,30 @@
-//! The harp command: reads arguments, calls one room, prints, exits.
-fn main() {}
+//! The harp command: reads arguments, calls the rooms in order, prints, exits.
+//!
+//! Results go to stdout, talk to stderr. There is no arithmetic here that another room should do.
+
+mod arguments;
+mod cases;
+mod commands;
+mod failure;
+mod project;
+mod terminal;
+mod views;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::Arguments;
+use terminal::Terminal;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let terminal = Terminal::new(arguments.json, arguments.quiet, arguments.color);
+    match commands::run(arguments.command, &terminal) {
+        Ok(code) => code,
+        Err(failure) => {
+            terminal.say_even_if_quiet(&failure.to_string());
+            ExitCode::from(failure.exit as u8)
+        }
+    }
+}

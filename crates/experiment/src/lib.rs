@@ -1,1 +1,34 @@
-//! The experiment file: read, checked, and turned into the list of configurations to run
+//! The experiment file: read, checked, and turned into the list of configurations to run.
+//!
+//! The file `harp.toml` is read once into what was written, checked as a whole, and from
+//! then on is an [`Experiment`] that cannot be wrong: its placeholders have values, its patterns
+//! compile, its expressions refer to things that exist. An experiment gives the configurations to
+//! run and, for each, what to execute ([`Rendered`]).
+//!
+//! This room only handles text. It never reads a file, a clock or the environment and starts no
+//! process: callers hand it texts, and closures for what only they can know.
+
+mod diagnostic;
+mod experiment;
+mod expression;
+mod metric;
+mod parameter;
+mod program;
+mod render;
+mod shell;
+mod suggest;
+mod template;
+
+pub use diagnostic::{Diagnostic, Position, Severity};
+pub use experiment::{
+    Budget, Design, Experiment, Learn, Method, Parallel, PlannedRun, Policy, Resources, Schedule,
+};
+pub use expression::{Expression, ExpressionError};
+pub use metric::MetricError;
+pub use parameter::{Delivery, Domain, Kind, Parameter, Range, Spacing};
+pub use program::{
+    Command, Extraction, Input, JsonPath, JsonStep, MetricRule, Pattern, Placing, Program, Source,
+    SuccessRule, Take, TemplateFile,
+};
+pub use render::{Execute, FilledFile, Place, RenderError, Rendered, Setup};
+pub use template::{Template, TemplateError};

@@ -1,1 +1,37 @@
-//! Learns time and memory from runs and predicts with an interval
+//! Learns time and memory from runs and predicts with an interval.
+//!
+//! [`build`] takes a [`harp_core::Dataset`] and gives a [`TargetModel`]: every candidate of the table
+//! is fitted on scaled-down runs (and some full-scale ones), judged on runs it has not seen, and the
+//! policy's winner is fitted again on everything. [`TargetModel::predict`] gives a
+//! [`harp_core::Prediction`]: an estimate with its distribution, request, evidence and warnings.
+//! [`ModelFile`] is its portable form.
+//!
+//! Nothing here reads a file, a clock or the environment; everything random comes from the seed, and
+//! the same data and seed give the same model on any number of threads. Rows of scale `test` are
+//! never looked at, and runs killed at a limit never train as if they had finished.
+
+mod build;
+mod candidate;
+mod choose;
+mod describe;
+mod error;
+mod evaluate;
+mod feature;
+mod file;
+mod model;
+mod options;
+mod pipeline;
+mod prepare;
+mod regress;
+mod statistics;
+mod table;
+mod validate;
+
+pub use build::{FEWEST_CONFIGURATIONS, build};
+pub use candidate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind};
+pub use error::{LearnError, ModelFileError};
+pub use evaluate::{EvaluatedCase, Evaluation};
+pub use feature::{Dropped, Feature, Measured};
+pub use file::{MODEL_FILE_VERSION, ModelFile};
+pub use model::{TargetModel, Validation};
+pub use options::{BuildOptions, Policy};

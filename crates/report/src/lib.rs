@@ -1,1 +1,35 @@
-//! Turns results into tables, charts, pages and JSON
+//! Turns results into tables, charts, pages and JSON.
+//!
+//! Views ([`RunView`], [`TargetView`], [`PlanView`], …) go in, strings come out. This room never
+//! prints, reads no file, no clock and no environment, and knows no room but the vocabulary: what a
+//! view holds was computed elsewhere. Every text it is given is escaped for where it is put.
+
+mod chart;
+mod narrative;
+mod page;
+mod quantity;
+mod style;
+mod table;
+pub mod text;
+mod view;
+
+pub use chart::{
+    Canvas, Embedding, accuracy_chart, candidates_chart, pareto_chart, scaling_chart, scaling_miniature,
+    sparkline,
+};
+pub use narrative::{plan_sentence, target_sentence, verdict_sentence};
+pub use page::run_page;
+pub use quantity::Quantity;
+pub use style::{Style, Tone, to_ascii};
+pub use table::{
+    Align, Cell, Column, Table, candidates_table, cases_table, host_table, plan_table, sweep_table,
+};
+pub use view::{
+    AxisView, CandidateView, CandidatesView, CaseView, CurvePoint, Estimate, MeasuredPoint, OptionView,
+    PlanView, Provenance, RunView, ScalingSeries, ScalingView, SweepView, TargetView, TestPoint, Verdict,
+};
+
+/// A view as indented JSON with a line break at its end: what `--json` prints.
+pub fn to_json<T: serde::Serialize>(view: &T) -> Result<String, serde_json::Error> {
+    serde_json::to_string_pretty(view).map(|json| json + "\n")
+}

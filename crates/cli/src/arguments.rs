@@ -1,0 +1,352 @@
+//! The command line: one definition from which parsing, help, completions, man pages and the
+//! reference all come.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use harp_core::{Money, Scale, Seconds};
+
+use crate::terminal::Colour;
+
+/// Tells what a job needs before you submit it.
+///
+/// harp runs your program small, learns how its time and memory grow, predicts the full-size run
+/// with an honest interval, picks the allocation that fits a time or money limit, and writes the
+/// job script.
+#[derive(Debug, Parser)]
+#[command(
+    name = "harp",
+    version,
+    propagate_version = true,
+    max_term_width = 100,
+    after_help = "Start here:\n  harp demo                            the whole story in a minute, nothing to set up\n  harp init -- ./program --size 1000   write harp.toml for your own program\n  harp run                             generate, build, predict, compare\n\nExit codes: 0 ok, 1 bug in harp, 2 bad input, 3 not enough evidence, 4 no plan fits the limits,\n5 outside the measured range, 7 some input skipped. Documented in docs/exit-codes.md."
+)]
+pub struct Arguments {
+    /// Print the result as JSON.
+    #[arg(long, global = true, help_heading = "Output")]
+    pub json: bool,
+    /// Say nothing but results and errors.
+    #[arg(long, short, global = true, help_heading = "Output")]
+    pub quiet: bool,
+    /// When to use colours.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Output")]
+    pub color: Colour,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show the whole story on a built-in program: run small, predict, run big, hit or miss
+    #[command(after_help = "Examples:\n  harp demo\n  harp demo --keep euler-demo   keep the experiment and its report to look at")]
+    Demo(Demo),
+    /// Write an experiment file from a command line
+    #[command(
+        after_help = "Examples:\n  harp init -- ./app --size 100\n  harp init --output sweep.toml -- mpirun -n 4 ./solver --grid 64 input.dat"
+    )]
+    Init(Init),
+    /// Show what would run, how long it may take and what it costs; nothing is run
+    #[command(after_help = "Examples:\n  harp plan\n  harp plan --scale fs --json")]
+    Plan(Plan),
+    /// Run what is missing of an experiment and record what it used
+    #[command(
+        after_help = "Examples:\n  harp generate\n  harp generate --scale sd --scale fs\n  harp generate --retry-failed\n\nInterrupted or killed, call it again: finished runs are kept and not run again."
+    )]
+    Generate(Generate),
+    /// Show how far an experiment is
+    #[command(after_help = "Examples:\n  harp status\n  watch -n 2 harp status")]
+    Status(Status),
+    /// Learn a model from the runs
+    #[command(after_help = "Examples:\n  harp build\n  harp build --policy cost --seed 7")]
+    Build(Build),
+    /// Show every candidate model with its scores, and why the winner won
+    #[command(after_help = "Examples:\n  harp models\n  harp models --target peak_memory --json")]
+    Models(Models),
+    /// Predict time and memory of cases that were never run
+    #[command(
+        after_help = "Examples:\n  harp predict n=320000 precision=1200 method=pow\n  harp predict --csv cases.csv --json"
+    )]
+    Predict(Predict),
+    /// Choose cores, memory, GPUs and node type for a case, and write the job script
+    #[command(
+        after_help = "Examples:\n  harp recommend size=4000\n  harp recommend size=4000 --max-time 10m\n  harp recommend size=4000 --max-cost 2 --site osc-pitzer --script job.sh"
+    )]
+    Recommend(Recommend),
+    /// Generate, build, predict the test cases, and compare with what really happened
+    #[command(after_help = "Examples:\n  harp run\n  harp run examples/euler/harp.toml\n  harp run --json > result.json")]
+    Run(Run),
+    /// Write the runs of an experiment as CSV or JSON
+    #[command(after_help = "Examples:\n  harp history\n  harp history --csv runs.csv")]
+    History(History),
+    /// List the sites harp knows, or show one
+    #[command(after_help = "Examples:\n  harp site\n  harp site osc-pitzer")]
+    Site(Site),
+    /// Describe this machine as harp sees it
+    Host,
+    /// Print the JSON Schema of harp.toml, for editors
+    #[command(after_help = "Examples:\n  harp schema > harp.schema.json")]
+    Schema,
+    /// Print the reference of harp.toml and of all commands as Markdown
+    Reference,
+    /// Print a completion script for a shell
+    #[command(after_help = "Examples:\n  harp completions bash > ~/.local/share/bash-completion/completions/harp")]
+    Completions(Completions),
+    /// Write the man pages into a folder
+    #[command(after_help = "Examples:\n  harp man ~/.local/share/man/man1")]
+    Man(Man),
+    /// The built-in program of the demo
+    #[command(hide = true)]
+    Example(Example),
+}
+
+/// Arguments of `harp demo`.
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// Keep the experiment, its runs and its report in this new folder.
+    #[arg(long, value_name = "FOLDER")]
+    pub keep: Option<PathBuf>,
+}
+
+/// Arguments of `harp init`.
+#[derive(Debug, Args)]
+pub struct Init {
+    /// Where to write.
+    #[arg(long, short, value_name = "FILE", default_value = "harp.toml")]
+    pub output: PathBuf,
+    /// Replace a file that exists.
+    #[arg(long)]
+    pub force: bool,
+    /// The command line, as you run it by hand.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+/// The experiment file, common to many commands.
+#[derive(Debug, Args)]
+pub struct ExperimentFile {
+    /// The experiment file.
+    #[arg(value_name = "FILE", default_value = "harp.toml")]
+    pub file: PathBuf,
+}
+
+/// Arguments of `harp plan`.
+#[derive(Debug, Args)]
+pub struct Plan {
+    #[command(flatten)]
+    pub experiment: ExperimentFile,
+    /// Only this scale: sd, fs or test. May be repeated.
+    #[arg(long, value_name = "SCALE")]
+    pub scale: Vec<Scale>,
+}
+
+/// Arguments of `harp generate`.
+#[derive(Debug, Args)]
+pub struct Generate {
+    #[command(flatten)]
+    pub experiment: ExperimentFile,
+    /// Only this scale: sd, fs or test. May be repeated.
+    #[arg(long, value_name = "SCALE")]
+    pub scale: Vec<Scale>,
+    /// Run again what failed, timed out or ran out of memory.
+    #[arg(long)]
+    pub retry_failed: bool,
+    /// Show what would run, and stop.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Exit with 7 when some runs failed.
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// Arguments of `harp status`.
+#[derive(Debug, Args)]
+pub struct Status {
+    #[command(flatten)]
+    pub experiment: ExperimentFile,
+}
+
+/// How a model is built.
+#[derive(Debug, Args)]
+pub struct BuildSettings {
+    /// How the winner is chosen: mae (smallest error), wtm (fewest under-predictions), cost
+    /// (cheapest when killed jobs are run again). Without it, what the experiment file says.
+    #[arg(long, value_name = "POLICY")]
+    pub policy: Option<harp_learn::Policy>,
+    /// Seed of everything random. Without it, the experiment file's.
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// Use principal components with 99 % of the variance instead of the features.
+    #[arg(long)]
+    pub pca: bool,
+}
+
+/// Arguments of `harp build`.
+#[derive(Debug, Args)]
+pub struct Build {
+    #[command(flatten)]
+    pub experiment: ExperimentFile,
+    #[command(flatten)]
+    pub settings: BuildSettings,
+    /// Where to write the model. Without it, .harp/model.json beside the experiment file.
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+}
+
+/// Where a model is.
+#[derive(Debug, Args)]
+pub struct ModelChoice {
+    /// The model file.
+    #[arg(long, value_name = "FILE", default_value = ".harp/model.json")]
+    pub model: PathBuf,
+}
+
+/// Arguments of `harp models`.
+#[derive(Debug, Args)]
+pub struct Models {
+    #[command(flatten)]
+    pub model: ModelChoice,
+    /// Only this target: walltime, peak_memory, or a metric.
+    #[arg(long, value_name = "TARGET")]
+    pub target: Option<String>,
+}
+
+/// Arguments of `harp predict`.
+#[derive(Debug, Args)]
+pub struct Predict {
+    /// The case: parameters and resources.
+    #[arg(value_name = "NAME=VALUE", value_parser = parse_setting, required_unless_present = "csv")]
+    pub case: Vec<(String, String)>,
+    /// Cases from a CSV file, one a row, with names in the first line; - is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    #[command(flatten)]
+    pub model: ModelChoice,
+    /// The probability the interval holds.
+    #[arg(long, value_name = "PROBABILITY", default_value = "0.9", value_parser = parse_probability)]
+    pub interval: f64,
+    /// Answer even far outside what was measured.
+    #[arg(long)]
+    pub extrapolate: bool,
+}
+
+/// Arguments of `harp recommend`.
+#[derive(Debug, Args)]
+pub struct Recommend {
+    /// The case: parameters of the program.
+    #[arg(value_name = "NAME=VALUE", value_parser = parse_setting)]
+    pub case: Vec<(String, String)>,
+    /// The experiment file.
+    #[arg(long = "experiment", value_name = "FILE", default_value = "harp.toml")]
+    pub file: PathBuf,
+    /// The job must end within this time: the cheapest such allocation is chosen.
+    #[arg(long, value_name = "TIME")]
+    pub max_time: Option<Seconds>,
+    /// The job may cost this much: the fastest such allocation is chosen.
+    #[arg(long, value_name = "AMOUNT", value_parser = parse_money)]
+    pub max_cost: Option<Money>,
+    /// The site whose machines, limits and prices hold: a name (`harp site` lists them) or a file.
+    #[arg(long, value_name = "SITE")]
+    pub site: Option<String>,
+    /// The job may be killed with at most this probability.
+    #[arg(long, value_name = "PROBABILITY", value_parser = parse_probability)]
+    pub max_risk: Option<f64>,
+    /// The account to charge, for the job script.
+    #[arg(long, value_name = "NAME")]
+    pub account: Option<String>,
+    /// Write the job script to this file.
+    #[arg(long, value_name = "FILE")]
+    pub script: Option<PathBuf>,
+    /// Write a page with the time–cost chart to this file.
+    #[arg(long, value_name = "FILE")]
+    pub chart: Option<PathBuf>,
+    /// Answer even far outside what was measured.
+    #[arg(long)]
+    pub extrapolate: bool,
+}
+
+/// Arguments of `harp run`.
+#[derive(Debug, Args)]
+pub struct Run {
+    #[command(flatten)]
+    pub experiment: ExperimentFile,
+    #[command(flatten)]
+    pub settings: BuildSettings,
+    /// Where to write the page. Without it, .harp/report.html beside the experiment file.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Run again what failed, timed out or ran out of memory.
+    #[arg(long)]
+    pub retry_failed: bool,
+}
+
+/// Arguments of `harp history`.
+#[derive(Debug, Args)]
+pub struct History {
+    #[command(flatten)]
+    pub experiment: ExperimentFile,
+    /// Write CSV to this file; - is standard output.
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+}
+
+/// Arguments of `harp site`.
+#[derive(Debug, Args)]
+pub struct Site {
+    /// The site to show, by name or file.
+    #[arg(value_name = "SITE")]
+    pub site: Option<String>,
+}
+
+/// Arguments of `harp completions`.
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// The shell.
+    pub shell: clap_complete::Shell,
+}
+
+/// Arguments of `harp man`.
+#[derive(Debug, Args)]
+pub struct Man {
+    /// The folder; it is made if it does not exist.
+    #[arg(value_name = "FOLDER")]
+    pub folder: PathBuf,
+}
+
+/// Arguments of the built-in program.
+#[derive(Debug, Args)]
+pub struct Example {
+    /// Which program.
+    #[arg(value_parser = ["euler"])]
+    pub program: String,
+    /// Its arguments.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub arguments: Vec<String>,
+}
+
+fn parse_setting(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err("write it as NAME=VALUE, for example n=1000".to_owned()),
+    }
+}
+
+fn parse_probability(text: &str) -> Result<f64, String> {
+    let number = match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().map(|number| number / 100.0),
+        None => text.parse::<f64>(),
+    };
+    match number {
+        Ok(probability) if probability > 0.0 && probability < 1.0 => Ok(probability),
+        _ => Err("a probability lies between 0 and 1, for example 0.9".to_owned()),
+    }
+}
+
+fn parse_money(text: &str) -> Result<Money, String> {
+    match text.trim_start_matches(['$', '€']).trim().parse::<f64>() {
+        Ok(amount) if amount.is_finite() && amount >= 0.0 => Ok(Money(amount)),
+        _ => Err("an amount is a number, for example 2.50".to_owned()),
+    }
+}

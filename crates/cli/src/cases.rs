@@ -1,0 +1,106 @@
+//! Cases as people give them, and whether a model may answer them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use harp_core::{Bytes, OutOfRange, Prediction, Value};
+use harp_learn::ModelFile;
+
+use crate::failure::{Exit, Failure};
+use crate::project::{self, Project};
+use crate::terminal::Terminal;
+
+/// How far beyond the measured range an answer is given without being asked twice.
+const FAR: f64 = 10.0;
+
+/// Reads `name=value` settings into features. `memory=4G` is understood as bytes.
+pub fn features(settings: &[(String, String)]) -> Result<BTreeMap<String, Value>, Failure> {
+    let mut features = BTreeMap::new();
+    for (name, text) in settings {
+        let value = match Value::from_text(text) {
+            Value::Text(text) if name == "memory" => {
+                let bytes: Bytes = text.parse().map_err(|error| Failure::bad_input(format!("memory: {error}")))?;
+                Value::Integer(i64::try_from(bytes.0).unwrap_or(i64::MAX))
+            }
+            value => value,
+        };
+        if features.insert(name.clone(), value).is_some() {
+            return Err(Failure::bad_input(format!("`{name}` is given twice")));
+        }
+    }
+    Ok(features)
+}
+
+/// Adds what an experiment file beside the model can work out: computed parameters, sizes of files.
+/// Without such a file, or where it cannot, the case stays as it is.
+pub fn complete(model_file: &Path, case: &mut BTreeMap<String, Value>) {
+    let quiet = Terminal::silent();
+    let beside = model_file.parent().and_then(Path::parent).map(|folder| {
+        if folder.as_os_str().is_empty() { Path::new(".") } else { folder }.join(project::USUAL_FILE)
+    });
+    if let Some(file) = beside.filter(|file| file.exists())
+        && let Ok(project) = Project::load(&file, &quiet)
+    {
+        complete_from(&project, case);
+    }
+}
+
+/// The same from an experiment at hand.
+pub fn complete_from(project: &Project, case: &mut BTreeMap<String, Value>) {
+    let size = |path: &Path| project.file_size(path);
+    for (name, value) in project.experiment.derived(case, &size) {
+        case.entry(name).or_insert(value);
+    }
+}
+
+/// Refuses names a model does not know: most likely a slip of the pen.
+pub fn check_names(model: &ModelFile, case: &BTreeMap<String, Value>) -> Result<(), Failure> {
+    let known: Vec<&str> = model.targets.iter().flat_map(|model| &model.features).map(|f| f.name.as_str()).collect();
+    match case.keys().find(|name| !known.contains(&name.as_str())) {
+        Some(unknown) => {
+            let mut names: Vec<&str> = known;
+            names.sort_unstable();
+            names.dedup();
+            Err(Failure::bad_input(format!("`{unknown}` is not a parameter or resource of {}", model.application))
+                .hint(format!("it has {}", names.join(", "))))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Refuses a case far outside what was measured, unless asked to answer anyway.
+pub fn check_range(prediction: &Prediction, extrapolate: bool) -> Result<(), Failure> {
+    if extrapolate {
+        return Ok(());
+    }
+    match prediction.out_of_range.iter().find(|outside| is_far(outside)) {
+        None => Ok(()),
+        Some(outside) => Err(Failure::bad_input(describe(outside))
+            .exit(Exit::OutsideRange)
+            .hint("measure nearer to it, or allow it with --extrapolate")),
+    }
+}
+
+/// A category never seen, or a number more than ten times beyond the measured range.
+fn is_far(outside: &OutOfRange) -> bool {
+    let number = outside.value.as_ref().and_then(Value::as_number);
+    match (number, outside.measured) {
+        (Some(value), Some((low, high))) => {
+            let span = (high - low).abs().max(f64::MIN_POSITIVE);
+            let beyond_high = if high > 0.0 { value > FAR * high } else { value > high + FAR * span };
+            let below_low = if low > 0.0 { value < low / FAR } else { value < low - FAR * span };
+            beyond_high || below_low
+        }
+        _ => true,
+    }
+}
+
+/// What is outside, in words.
+pub fn describe(outside: &OutOfRange) -> String {
+    let value = outside.value.as_ref().map_or_else(|| "nothing".to_owned(), ToString::to_string);
+    match outside.measured {
+        Some((low, high)) if low == high => format!("{}={value} was never measured, only {low}", outside.feature),
+        Some((low, high)) => format!("{}={value} is outside the measured {low} to {high}", outside.feature),
+        None => format!("{}={value} was never measured, only {}", outside.feature, outside.known.join(", ")),
+    }
+}

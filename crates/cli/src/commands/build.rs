@@ -1,0 +1,126 @@
+//! `harp build`: from the history of an experiment to a model file.
+
+use std::path::Path;
+
+use harp_core::{Run, Target};
+use harp_learn::{BuildOptions, ModelFile, TargetModel};
+use serde::Serialize;
+
+use crate::arguments::{Build, BuildSettings};
+use crate::failure::{Exit, Failure};
+use crate::project::{self, Project};
+use crate::terminal::Terminal;
+
+/// What is said of one target.
+#[derive(Serialize)]
+struct Built<'a> {
+    target: &'a Target,
+    winner: Option<String>,
+    formula: Option<&'a str>,
+    explanation: &'a str,
+    scores: Option<&'a harp_core::Scores>,
+    evidence: &'a harp_core::Evidence,
+    warnings: &'a [String],
+}
+
+/// Builds the model of an experiment and writes it.
+pub fn build(arguments: &Build, terminal: &Terminal) -> Result<(), Failure> {
+    let project = Project::load(&arguments.experiment.file, terminal)?;
+    let runs = recorded_runs(&project)?;
+    let model = build_model(&project, &runs, &arguments.settings, terminal)?;
+    let file = arguments.model.clone().unwrap_or_else(|| project.model_file());
+    write_model(&model, &file)?;
+    terminal.say(&format!("wrote {}", file.display()));
+    let built: Vec<Built<'_>> = model.targets.iter().map(summary).collect();
+    if terminal.json {
+        return terminal.print_json(&built);
+    }
+    for (model, built) in model.targets.iter().zip(&built) {
+        terminal.print(&describe(model, built))?;
+    }
+    Ok(())
+}
+
+/// The runs of an experiment; without any there is nothing to learn from.
+pub fn recorded_runs(project: &Project) -> Result<Vec<harp_history::Recorded>, Failure> {
+    let application = project.experiment.application();
+    let runs = match project.read_history()? {
+        Some(history) => history.runs(Some(&application))?,
+        None => Vec::new(),
+    };
+    if runs.is_empty() {
+        return Err(Failure::bad_input(format!("there are no runs of {application} yet"))
+            .exit(Exit::NotEnoughEvidence)
+            .hint("`harp generate` makes them"));
+    }
+    Ok(runs)
+}
+
+/// Builds a model of every target the experiment names. A target that was not measured is left out
+/// and said; the first one must be there.
+pub fn build_model(
+    project: &Project,
+    recorded: &[harp_history::Recorded],
+    settings: &BuildSettings,
+    terminal: &Terminal,
+) -> Result<ModelFile, Failure> {
+    let options = build_options(project, settings);
+    let runs: Vec<&Run> = recorded.iter().map(|recorded| &recorded.run).collect();
+    let mut models = Vec::new();
+    for target in &project.experiment.learn.targets {
+        let (table, skipped) = harp_history::dataset(runs.iter().copied(), target);
+        if skipped.failed > 0 && models.is_empty() {
+            terminal.say(&format!("{} runs that failed are left out", skipped.failed));
+        }
+        match harp_learn::build(&table, &options) {
+            Ok(model) => {
+                for warning in &model.warnings {
+                    terminal.say(&format!("warning: {target}: {warning}"));
+                }
+                models.push(model);
+            }
+            Err(error) if models.is_empty() => return Err(error.into()),
+            Err(error) => terminal.say(&format!("warning: {error}")),
+        }
+    }
+    let created_by = format!("harp {}", env!("CARGO_PKG_VERSION"));
+    Ok(ModelFile::new(&project.experiment.application(), &created_by, models))
+}
+
+fn build_options(project: &Project, settings: &BuildSettings) -> BuildOptions {
+    let policy = match project.experiment.learn.policy {
+        harp_experiment::Policy::Mae => harp_learn::Policy::Mae,
+        harp_experiment::Policy::Wtm => harp_learn::Policy::Wtm,
+        harp_experiment::Policy::Cost => harp_learn::Policy::Cost,
+    };
+    BuildOptions {
+        policy: settings.policy.unwrap_or(policy),
+        seed: settings.seed.unwrap_or(project.experiment.schedule.seed),
+        principal_components: settings.pca,
+        ..BuildOptions::default()
+    }
+}
+
+/// Writes a model file as a whole.
+pub fn write_model(model: &ModelFile, file: &Path) -> Result<(), Failure> {
+    project::write_whole(file, &model.to_text()?)
+}
+
+fn summary(model: &TargetModel) -> Built<'_> {
+    Built {
+        target: &model.target,
+        winner: model.winner().map(ToString::to_string),
+        formula: model.formula.as_deref(),
+        explanation: &model.explanation,
+        scores: model.winner().and_then(|winner| winner.scores.as_ref()),
+        evidence: &model.evidence,
+        warnings: &model.warnings,
+    }
+}
+
+fn describe(model: &TargetModel, built: &Built<'_>) -> String {
+    let mut lines = vec![format!("{}: {}", model.target, built.winner.as_deref().unwrap_or("no model"))];
+    lines.extend(built.formula.map(|formula| format!("  {formula}")));
+    lines.push(format!("  {}", built.explanation));
+    lines.join("\n")
+}

@@ -1,0 +1,47 @@
+//! One file a command. Each takes its arguments, calls rooms, and prints.
+
+mod build;
+mod demo;
+mod generate;
+mod history;
+mod host;
+mod init;
+mod models;
+mod plan;
+mod predict;
+mod recommend;
+mod reference;
+mod run;
+mod site;
+mod status;
+
+use std::process::ExitCode;
+
+use crate::arguments::Command;
+use crate::failure::Failure;
+use crate::terminal::Terminal;
+
+/// Carries out a command.
+pub fn run(command: Command, terminal: &Terminal) -> Result<ExitCode, Failure> {
+    match command {
+        Command::Demo(arguments) => demo::demo(&arguments, terminal)?,
+        Command::Init(arguments) => init::init(&arguments, terminal)?,
+        Command::Plan(arguments) => plan::plan(&arguments, terminal)?,
+        Command::Generate(arguments) => generate::generate(&arguments, terminal)?,
+        Command::Status(arguments) => status::status(&arguments, terminal)?,
+        Command::Build(arguments) => build::build(&arguments, terminal)?,
+        Command::Models(arguments) => models::models(&arguments, terminal)?,
+        Command::Predict(arguments) => predict::predict(&arguments, terminal)?,
+        Command::Recommend(arguments) => recommend::recommend(&arguments, terminal)?,
+        Command::Run(arguments) => run::run(&arguments, terminal)?,
+        Command::History(arguments) => history::history(&arguments, terminal)?,
+        Command::Site(arguments) => site::site(&arguments, terminal)?,
+        Command::Host => host::host(terminal)?,
+        Command::Schema => reference::schema(terminal)?,
+        Command::Reference => reference::reference(terminal)?,
+        Command::Completions(arguments) => reference::completions(&arguments, terminal)?,
+        Command::Man(arguments) => reference::man(&arguments, terminal)?,
+        Command::Example(arguments) => return Ok(demo::example(&arguments)),
+    }
+    Ok(ExitCode::SUCCESS)
+}

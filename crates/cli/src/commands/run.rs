@@ -1,0 +1,143 @@
+//! `harp run`: generate, build, predict the test cases, and compare with what really happened.
+
+use std::collections::BTreeMap;
+
+use harp_advise::Limits;
+use harp_core::{Scale, Value};
+use harp_learn::ModelFile;
+use harp_report::{
+    PlanView, Provenance, RunView, TargetView, candidates_table, cases_table, run_page, scaling_miniature,
+    target_sentence, verdict_sentence,
+};
+
+use crate::arguments::{Generate, Run};
+use crate::commands::{build, generate, recommend, site};
+use crate::failure::{Exit, Failure};
+use crate::project::{self, Project};
+use crate::terminal::Terminal;
+use crate::views;
+
+/// Does it all and tells the result as a table, JSON and a page.
+pub fn run(arguments: &Run, terminal: &Terminal) -> Result<(), Failure> {
+    let project = Project::load(&arguments.experiment.file, terminal)?;
+    if !project.experiment.scales().contains(&Scale::Test) {
+        terminal.say("note: the experiment has no `test` values; there will be nothing to compare with");
+    }
+
+    // The model is built before the test cases run, so that it cannot have seen them.
+    let learn_from: Vec<Scale> = project.experiment.scales().into_iter().filter(|scale| *scale != Scale::Test).collect();
+    generate::sweep(&project, &wanted(arguments, learn_from), terminal)?;
+    let model = build::build_model(&project, &build::recorded_runs(&project)?, &arguments.settings, terminal)?;
+    build::write_model(&model, &project.model_file())?;
+    for target in &model.targets {
+        let winner = target.winner().map(ToString::to_string).unwrap_or_default();
+        terminal.say(&format!("{}: {winner}", target.target));
+        if let Some(formula) = &target.formula {
+            terminal.say(&format!("  {formula}"));
+        }
+    }
+    if project.experiment.scales().contains(&Scale::Test) {
+        generate::sweep(&project, &wanted(arguments, vec![Scale::Test]), terminal)?;
+    }
+
+    let view = run_view(&project, &model, arguments)?;
+    let page = arguments.html.clone().unwrap_or_else(|| project.state().join("report.html"));
+    project::write_whole(&page, &run_page(&view))?;
+    if terminal.json {
+        return terminal.print_json(&view);
+    }
+    tell(&view, terminal)?;
+    terminal.say(&format!("\nwrote {}", page.display()));
+    Ok(())
+}
+
+fn wanted(arguments: &Run, scale: Vec<Scale>) -> Generate {
+    Generate {
+        experiment: crate::arguments::ExperimentFile { file: arguments.experiment.file.clone() },
+        scale,
+        retry_failed: arguments.retry_failed,
+        dry_run: false,
+        strict: false,
+    }
+}
+
+fn run_view(project: &Project, model: &ModelFile, arguments: &Run) -> Result<RunView, Failure> {
+    let recorded = build::recorded_runs(project)?;
+    let coverage = project.experiment.learn.interval;
+    let mut targets = Vec::new();
+    let mut warnings = Vec::new();
+    for target in &model.targets {
+        let (table, _) = harp_history::dataset(recorded.iter().map(|recorded| &recorded.run), &target.target);
+        targets.push(views::target_view(target, &table, coverage)?);
+        warnings.extend(target.warnings.iter().map(|warning| format!("{}: {warning}", target.target)));
+    }
+    let plan = targets.first().and_then(|target| plan_of_largest(project, model, target).transpose());
+    let plan = match plan {
+        Some(Ok(plan)) => Some(plan),
+        Some(Err(failure)) if failure.exit == Exit::BadInput => return Err(failure),
+        Some(Err(failure)) => {
+            warnings.push(failure.message);
+            None
+        }
+        None => None,
+    };
+    let mut hosts: Vec<harp_core::Host> = Vec::new();
+    for recorded in &recorded {
+        if !hosts.contains(&recorded.host) {
+            hosts.push(recorded.host.clone());
+        }
+    }
+    let file = project.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(RunView {
+        application: model.application.clone(),
+        sweep: views::sweep_view(&recorded),
+        targets,
+        plan,
+        hosts,
+        warnings,
+        provenance: Provenance {
+            harp_version: env!("CARGO_PKG_VERSION").to_owned(),
+            seed: arguments.settings.seed.unwrap_or(project.experiment.schedule.seed),
+            made: jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string(),
+            command: format!("harp run {file}"),
+            experiment: file,
+            details: model.targets.iter().map(|target| (target.target.to_string(), target.explanation.clone())).collect(),
+        },
+    })
+}
+
+/// A recommendation for the longest test case, at the experiment's site.
+fn plan_of_largest(project: &Project, model: &ModelFile, target: &TargetView) -> Result<Option<PlanView>, Failure> {
+    let Some(largest) = target.cases.iter().max_by(|left, right| left.estimate.value.total_cmp(&right.estimate.value)) else {
+        return Ok(None);
+    };
+    let names: Vec<&str> = project.experiment.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+    let case: BTreeMap<String, Value> = largest
+        .features
+        .iter()
+        .filter(|(name, _)| names.contains(&name.as_str()))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    let site = site::find(project.experiment.learn.site.as_deref().unwrap_or("local"))?;
+    let advised = recommend::advise(project, model, &site, &case, Limits::default(), true)?;
+    let script = recommend::job_script(project, &site, &case, &advised, None)?;
+    Ok(Some(recommend::plan_view(&site, &case, &advised, Some(script))))
+}
+
+fn tell(view: &RunView, terminal: &Terminal) -> Result<(), Failure> {
+    let style = &terminal.style;
+    for target in &view.targets {
+        let mut text = format!("\n{}, predicted before it was run\n", views::target_words(&target.target));
+        text.push_str(&cases_table(target).to_terminal(terminal.width, style));
+        if let Some(scaling) = target.scaling.first().filter(|_| target.target == harp_core::Target::Walltime) {
+            text.push_str(&format!("\n{}\n", scaling_miniature(scaling, terminal.width.min(76), 14, style)));
+        }
+        text.push_str(&format!("{}\n", target_sentence(target)));
+        terminal.print(&text)?;
+    }
+    if let Some(candidates) = view.targets.first().and_then(|target| target.candidates.as_ref()) {
+        let best = candidates_table(candidates).to_terminal(terminal.width, style).lines().count();
+        terminal.say(&format!("({} candidate models were compared; `harp models` shows them)", best.saturating_sub(2)));
+    }
+    terminal.print(&format!("\n{}", verdict_sentence(view)))
+}

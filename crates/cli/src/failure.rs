@@ -1,0 +1,92 @@
+//! What ends a command early: an exit code, a message, a way out. The codes are in docs/exit-codes.md.
+
+use std::fmt;
+
+use harp_history::HistoryError;
+use harp_learn::{LearnError, ModelFileError};
+
+/// The documented exit codes. 0 is success; 1 is a bug in harp (a panic) and never returned on purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// Wrong usage or bad input.
+    BadInput = 2,
+    /// Not enough runs to say anything.
+    NotEnoughEvidence = 3,
+    /// Nothing meets the limits.
+    NoPlanFits = 4,
+    /// The case lies too far outside what was measured.
+    OutsideRange = 5,
+    /// Some of the input could not be used.
+    SomeSkipped = 7,
+    /// Stopped from outside, as a shell reports Ctrl-C.
+    Interrupted = 130,
+}
+
+/// Why a command ended early.
+#[derive(Debug)]
+pub struct Failure {
+    /// The exit code.
+    pub exit: Exit,
+    /// What happened, where. May hold several lines; each of them is complete.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl Failure {
+    /// Wrong usage or bad input.
+    pub fn bad_input(message: impl Into<String>) -> Self {
+        Failure { exit: Exit::BadInput, message: message.into(), hint: None }
+    }
+
+    /// The same failure with another exit code.
+    pub fn exit(mut self, exit: Exit) -> Self {
+        self.exit = exit;
+        self
+    }
+
+    /// The same failure with a way out.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// A file that could not be read or written.
+    pub fn file(action: &str, path: &std::path::Path, error: &std::io::Error) -> Self {
+        Failure::bad_input(format!("cannot {action} {}: {error}", path.display()))
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Diagnostics with a place already begin with their severity.
+        let prefix = if self.message.starts_with("error: ") { "" } else { "error: " };
+        write!(formatter, "{prefix}{}", self.message)?;
+        match &self.hint {
+            Some(hint) => write!(formatter, "\n  hint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl From<HistoryError> for Failure {
+    fn from(error: HistoryError) -> Self {
+        Failure::bad_input(error.to_string())
+    }
+}
+
+impl From<LearnError> for Failure {
+    fn from(error: LearnError) -> Self {
+        let exit = match error {
+            LearnError::NotEnoughEvidence { .. } | LearnError::NoCandidate { .. } => Exit::NotEnoughEvidence,
+            _ => Exit::BadInput,
+        };
+        Failure::bad_input(error.to_string()).exit(exit)
+    }
+}
+
+impl From<ModelFileError> for Failure {
+    fn from(error: ModelFileError) -> Self {
+        Failure::bad_input(error.to_string()).hint("`harp build` writes a new model file")
+    }
+}

@@ -1,0 +1,119 @@
+//! Where an experiment lives: its file, and the folder `.harp` beside it with all that harp keeps.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use harp_experiment::Experiment;
+use harp_history::Store;
+use harp_learn::ModelFile;
+
+use crate::failure::{Exit, Failure};
+use crate::terminal::Terminal;
+
+/// The experiment file's usual name.
+pub const USUAL_FILE: &str = "harp.toml";
+
+/// A checked experiment and its places.
+pub struct Project {
+    /// The experiment.
+    pub experiment: Experiment,
+    /// The experiment file.
+    pub file: PathBuf,
+    /// The folder the experiment file is in, as a full path.
+    pub directory: PathBuf,
+}
+
+impl Project {
+    /// Reads and checks an experiment file; warnings go to stderr.
+    pub fn load(file: &Path, terminal: &Terminal) -> Result<Project, Failure> {
+        let text = fs::read_to_string(file).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => Failure::bad_input(format!("there is no {}", file.display()))
+                .hint("`harp init -- ./program --size 100` writes one from a command line"),
+            _ => Failure::file("read", file, &error),
+        })?;
+        let checked = harp_experiment::parse(&file.display().to_string(), &text).map_err(|diagnostics| {
+            let lines: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+            Failure::bad_input(lines.join("\n"))
+        })?;
+        for warning in &checked.warnings {
+            terminal.say(&warning.to_string());
+        }
+        let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let directory = parent.canonicalize().map_err(|error| Failure::file("find", parent, &error))?;
+        Ok(Project { experiment: checked.experiment, file: file.to_owned(), directory })
+    }
+
+    /// Where harp keeps what belongs to this experiment.
+    pub fn state(&self) -> PathBuf {
+        self.directory.join(".harp")
+    }
+
+    /// Makes the folder harp keeps things in.
+    pub fn make_state(&self) -> Result<PathBuf, Failure> {
+        let state = self.state();
+        fs::create_dir_all(&state).map_err(|error| Failure::file("make", &state, &error))?;
+        // Runs, models and reports are results, not sources.
+        let ignore = state.join(".gitignore");
+        if !ignore.exists() {
+            fs::write(&ignore, "*\n").map_err(|error| Failure::file("write", &ignore, &error))?;
+        }
+        Ok(state)
+    }
+
+    /// The file every run is recorded in.
+    pub fn history_file(&self) -> PathBuf {
+        self.state().join("history.sqlite")
+    }
+
+    /// The history, to be written to.
+    pub fn open_history(&self) -> Result<Store, Failure> {
+        self.make_state()?;
+        Ok(Store::open(&self.history_file())?)
+    }
+
+    /// The history, to be read, if there is one.
+    pub fn read_history(&self) -> Result<Option<Store>, Failure> {
+        let file = self.history_file();
+        if file.exists() { Ok(Some(Store::open_for_reading(&file)?)) } else { Ok(None) }
+    }
+
+    /// The file the model is written to.
+    pub fn model_file(&self) -> PathBuf {
+        self.state().join("model.json")
+    }
+
+    /// The size of a file named in the experiment, for file parameters.
+    pub fn file_size(&self, path: &Path) -> Option<u64> {
+        fs::metadata(self.directory.join(&self.experiment.program.directory).join(path)).ok().map(|facts| facts.len())
+    }
+}
+
+/// Reads a model file.
+pub fn read_model(file: &Path) -> Result<ModelFile, Failure> {
+    let text = fs::read_to_string(file).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Failure::bad_input(format!("there is no model {}", file.display()))
+            .hint("`harp build` makes one from the runs of `harp generate`")
+            .exit(Exit::NotEnoughEvidence),
+        _ => Failure::file("read", file, &error),
+    })?;
+    ModelFile::from_text(&text).map_err(|error| {
+        let failure = Failure::from(error);
+        Failure { message: format!("{}: {}", file.display(), failure.message), ..failure }
+    })
+}
+
+/// Writes a file so that it is either the old or the new one, never half of it.
+pub fn write_whole(file: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |error| Failure::file("write", file, &error);
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let beside = file.with_file_name(format!(".{name}.{}.new", std::process::id()));
+    let written = fs::File::create(&beside).and_then(|mut opened| {
+        std::io::Write::write_all(&mut opened, text.as_bytes())?;
+        opened.sync_all()?;
+        fs::rename(&beside, file)
+    });
+    written.map_err(|error| {
+        let _ = fs::remove_file(&beside);
+        failed(error)
+    })
+}

@@ -1,0 +1,88 @@
+//! From a table to a model: fit every candidate, judge, choose, fit the winner again on everything.
+
+use harp_core::{Dataset, Evidence};
+
+use crate::choose::tabulate;
+use crate::describe::{censored_warning, explain, features_of, left_out_warnings, what_to_run};
+use crate::pipeline::Pipeline;
+use crate::prepare::Prepared;
+use crate::table::Table;
+use crate::validate::{Plan, Residuals, balanced, judge, repetition_noise, seed_of};
+use crate::{BuildOptions, LearnError, Mix, TargetModel};
+
+/// Fewest different configurations that can teach anything.
+pub const FEWEST_CONFIGURATIONS: usize = 4;
+
+/// Builds a model of the table's target.
+///
+/// Rows of scale `test` are not looked at. Runs killed at a limit are counted and checked against
+/// the model, but do not train it. The winner is fitted again on all scaled-down and all full-scale
+/// runs; its scores, adjustment and interval come from the fits that had not seen what they judged.
+pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, LearnError> {
+    let table = Table::of(dataset)?;
+    if table.groups < FEWEST_CONFIGURATIONS {
+        return Err(LearnError::NotEnoughEvidence {
+            target: dataset.target.clone(),
+            configurations: table.groups,
+            needed: FEWEST_CONFIGURATIONS,
+            runs: table.rows.len(),
+            censored: table.censored.len(),
+            advice: what_to_run(&table, FEWEST_CONFIGURATIONS),
+        });
+    }
+    let plan = Plan::of(&table, options.seed);
+    let verdicts = judge(&table, &plan, options);
+    let noise = repetition_noise(&table);
+    let scored = tabulate(&verdicts, noise, options.reexecution);
+    let nothing = |reason: String| LearnError::NoCandidate { target: dataset.target.clone(), reason };
+    let Some(winner) = scored.winner(options.policy) else {
+        let reason = scored.candidates.iter().rev().find_map(|candidate| candidate.excluded.clone());
+        return Err(nothing(reason.unwrap_or_else(|| "there were none".to_owned())));
+    };
+    let judged = scored.judged[winner].unwrap_or_default();
+    let residuals = Residuals::of(judged, noise);
+
+    let all: Vec<usize> = (0..table.rows.len()).collect();
+    let rows = match scored.candidates[winner].mix {
+        Mix { full_scale_percent: 1..100 } => balanced(&table, &all),
+        _ => all.iter().map(|&row| (row, 1.0)).collect(),
+    };
+    let prepared = Prepared::of(&table, &rows, options.remove_outliers);
+    let model = scored.candidates[winner].model;
+    let seed = seed_of(options.seed, model, usize::MAX);
+    let pipeline = Pipeline::fit(model, &prepared, options.principal_components, seed).map_err(nothing)?;
+
+    let mut validation_rows: Vec<usize> = judged.iter().map(|said| said.row).collect();
+    validation_rows.sort_unstable();
+    validation_rows.dedup();
+    let learned = |full_scale: bool| {
+        let kept = |row: &usize| !prepared.outliers.iter().any(|outlier| outlier.row == *row);
+        all.iter().filter(|row| table.rows[**row].full_scale == full_scale && kept(row)).count()
+    };
+    let evidence = Evidence {
+        scaled_down_runs: learned(false),
+        full_scale_runs: learned(true),
+        validation_runs: validation_rows.len(),
+    };
+    let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
+    let mut built = TargetModel {
+        target: dataset.target.clone(),
+        policy: options.policy,
+        reexecution: options.reexecution,
+        seed: options.seed,
+        features: features_of(&table, &prepared),
+        explanation: explain(&scored.candidates, winner, options.policy, plan.validation, &evidence),
+        evidence,
+        validation: plan.validation,
+        winner,
+        formula: pipeline.formula(&names),
+        censored_runs: table.censored.len(),
+        warnings: left_out_warnings(&table, &prepared),
+        pipeline,
+        residuals,
+        candidates: scored.candidates,
+    };
+    let contradicted = censored_warning(&built, dataset, &table);
+    built.warnings.extend(contradicted);
+    Ok(built)
+}

@@ -1,0 +1,161 @@
+//! The table of candidates: every model, on every training mix, with every adjustment, and its scores.
+
+use std::fmt;
+
+use harp_core::Scores;
+use serde::{Deserialize, Serialize};
+
+/// The kinds of model that compete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelKind {
+    /// Multiple linear regression, as in the study.
+    Linear,
+    /// Decision tree, as in the study.
+    Tree,
+    /// Neural network with layers of 128 and 64, as in the study.
+    Network,
+    /// Neural network with layers of 16 and 8, for few rows.
+    SmallNetwork,
+    /// Product of powers, with exponents that may differ by category and an additive constant.
+    PowerLaw,
+    /// The same with products of logarithms: exponents that change with size.
+    CurvedPowerLaw,
+}
+
+impl ModelKind {
+    /// All of them, in the order of the table.
+    pub const ALL: [ModelKind; 6] = [
+        ModelKind::Linear,
+        ModelKind::Tree,
+        ModelKind::Network,
+        ModelKind::SmallNetwork,
+        ModelKind::PowerLaw,
+        ModelKind::CurvedPowerLaw,
+    ];
+
+    /// The name shown to people.
+    pub fn name(self) -> &'static str {
+        match self {
+            ModelKind::Linear => "linear",
+            ModelKind::Tree => "tree",
+            ModelKind::Network => "network 128-64-1",
+            ModelKind::SmallNetwork => "network 16-8-1",
+            ModelKind::PowerLaw => "power law",
+            ModelKind::CurvedPowerLaw => "curved power law",
+        }
+    }
+}
+
+impl fmt::Display for ModelKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+/// Which runs a candidate learned from: all scaled-down ones and a share of the full-scale ones,
+/// the latter weighted so that both scales count the same (HARP, PEARC'23, up-samples them).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Mix {
+    /// Percentage of the full-scale configurations used: 0, 25, 50 or 75; 100 is all that are not
+    /// being judged.
+    pub full_scale_percent: u8,
+}
+
+impl Mix {
+    /// The study's mixes.
+    pub const ALL: [Mix; 4] = [
+        Mix { full_scale_percent: 0 },
+        Mix { full_scale_percent: 25 },
+        Mix { full_scale_percent: 50 },
+        Mix { full_scale_percent: 75 },
+    ];
+    /// Everything that is not being judged; used when there are too few runs for the others.
+    pub const EVERYTHING: Mix = Mix { full_scale_percent: 100 };
+}
+
+impl fmt::Display for Mix {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self.full_scale_percent {
+            0 => "SD".to_owned(),
+            100 => "SD + all FS".to_owned(),
+            percent => format!("SD + {percent} % FS"),
+        };
+        formatter.pad(&text)
+    }
+}
+
+/// How a prediction is raised before it is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AdjustmentKind {
+    /// Not at all.
+    None,
+    /// The study's factor: 1 + MAPE of the under-predicted validation runs.
+    Study,
+    /// Our factor: covers every validation run and the upper noise (95 % of the residuals'
+    /// distribution), so that candidates can be compared by how little they waste when they are
+    /// never under.
+    Envelope,
+}
+
+impl AdjustmentKind {
+    /// All of them, in the order of the table.
+    pub const ALL: [AdjustmentKind; 3] =
+        [AdjustmentKind::None, AdjustmentKind::Study, AdjustmentKind::Envelope];
+
+    /// The name shown to people.
+    pub fn name(self) -> &'static str {
+        match self {
+            AdjustmentKind::None => "none",
+            AdjustmentKind::Study => "study",
+            AdjustmentKind::Envelope => "envelope",
+        }
+    }
+}
+
+impl fmt::Display for AdjustmentKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+/// An adjustment and its factor.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Adjustment {
+    /// How the factor was found.
+    pub kind: AdjustmentKind,
+    /// What predictions are multiplied by; at least 1.
+    pub factor: f64,
+}
+
+/// One row of the table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// The model.
+    pub model: ModelKind,
+    /// What it learned from.
+    pub mix: Mix,
+    /// How its predictions are raised.
+    pub adjustment: Adjustment,
+    /// Numbers fitted, as a measure of its size; 0 when excluded.
+    pub parameters: usize,
+    /// Scores on validation runs it had not seen, adjustment included; `None` when excluded.
+    pub scores: Option<Scores>,
+    /// Mean over the validation runs of everything reserved until the run fits, divided by the
+    /// truth, when each request is the prediction times the one factor that is best for that.
+    pub reserved_ratio: Option<f64>,
+    /// Why it was not fitted.
+    pub excluded: Option<String>,
+}
+
+impl fmt::Display for Candidate {
+    /// `power law on SD + 75 % FS, adjustment envelope ×1.06`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let adjustment = match self.adjustment.kind {
+            AdjustmentKind::None => "not adjusted".to_owned(),
+            kind => format!("adjustment {kind} ×{:.3}", self.adjustment.factor),
+        };
+        formatter.pad(&format!("{} on {}, {adjustment}", self.model, self.mix))
+    }
+}

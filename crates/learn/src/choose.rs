@@ -1,0 +1,152 @@
+//! The table of candidates with their scores, and the winner under a policy.
+
+use harp_core::{Reexecution, Scores};
+
+use crate::validate::{Judged, Residuals, Verdict};
+use crate::{Adjustment, AdjustmentKind, Candidate, Policy};
+
+/// The level of the residuals' distribution that the envelope covers at least.
+const ENVELOPE_LEVEL: f64 = 0.95;
+
+/// The table, and beside each row what was judged (`None` when excluded).
+pub(crate) struct Table<'a> {
+    pub candidates: Vec<Candidate>,
+    pub judged: Vec<Option<&'a [Judged]>>,
+}
+
+/// Scores every verdict under every adjustment.
+pub(crate) fn tabulate(verdicts: &[Verdict], noise: f64, reexecution: Reexecution) -> Table<'_> {
+    let mut table = Table { candidates: Vec::new(), judged: Vec::new() };
+    for verdict in verdicts {
+        let row = |kind, factor| Candidate {
+            model: verdict.model,
+            mix: verdict.mix,
+            adjustment: Adjustment { kind, factor },
+            parameters: 0,
+            scores: None,
+            reserved_ratio: None,
+            excluded: None,
+        };
+        let outcome = match &verdict.outcome {
+            Ok(outcome) if !outcome.judged.is_empty() => outcome,
+            Ok(_) => {
+                table.push(
+                    Candidate {
+                        excluded: Some("there is no run to judge it on".to_owned()),
+                        ..row(AdjustmentKind::None, 1.0)
+                    },
+                    None,
+                );
+                continue;
+            }
+            Err(reason) => {
+                table.push(
+                    Candidate { excluded: Some(reason.clone()), ..row(AdjustmentKind::None, 1.0) },
+                    None,
+                );
+                continue;
+            }
+        };
+        let reserved_ratio = best_reserved_ratio(&outcome.judged, reexecution);
+        for kind in AdjustmentKind::ALL {
+            let factor = factor(kind, &outcome.judged, noise);
+            let pairs: Vec<(f64, f64)> =
+                outcome.judged.iter().map(|said| (said.predicted * factor, said.actual)).collect();
+            let candidate = Candidate {
+                parameters: outcome.parameters,
+                scores: Scores::of(&pairs),
+                reserved_ratio: Some(reserved_ratio),
+                ..row(kind, factor)
+            };
+            table.push(candidate, Some(&outcome.judged));
+        }
+    }
+    table
+}
+
+impl<'a> Table<'a> {
+    fn push(&mut self, candidate: Candidate, judged: Option<&'a [Judged]>) {
+        self.candidates.push(candidate);
+        self.judged.push(judged);
+    }
+
+    /// The winner under a policy; among equals the first of the table.
+    pub(crate) fn winner(&self, policy: Policy) -> Option<usize> {
+        let key = |index: &usize| -> [f64; 3] {
+            let candidate = &self.candidates[*index];
+            let scores = candidate.scores.as_ref();
+            let of = |value: Option<f64>| value.unwrap_or(f64::INFINITY);
+            let mae = of(scores.map(|scores| scores.mae));
+            match policy {
+                Policy::Mae => [mae, 0.0, 0.0],
+                // Without any over-prediction there is no over-prediction to be worse at.
+                Policy::Wtm => {
+                    [of(scores.map(|scores| scores.upp)), of(scores.map(|s| s.ov_mape.unwrap_or(0.0))), mae]
+                }
+                Policy::Cost => [of(candidate.reserved_ratio), mae, 0.0],
+            }
+        };
+        let admitted = |index: &usize| {
+            let candidate = &self.candidates[*index];
+            let plain = candidate.adjustment.kind == AdjustmentKind::None;
+            candidate.scores.is_some() && (policy != Policy::Cost || plain)
+        };
+        (0..self.candidates.len()).filter(admitted).min_by(|left, right| {
+            let pairs = key(left).into_iter().zip(key(right));
+            pairs.map(|(l, r)| l.total_cmp(&r)).find(|order| order.is_ne()).unwrap_or(left.cmp(right))
+        })
+    }
+}
+
+/// What predictions are multiplied by.
+fn factor(kind: AdjustmentKind, judged: &[Judged], noise: f64) -> f64 {
+    match kind {
+        AdjustmentKind::None => 1.0,
+        AdjustmentKind::Study => {
+            let pairs: Vec<(f64, f64)> = judged.iter().map(|said| (said.predicted, said.actual)).collect();
+            1.0 + Scores::of(&pairs).and_then(|scores| scores.up_mape).unwrap_or(0.0) / 100.0
+        }
+        AdjustmentKind::Envelope => {
+            let largest = judged.iter().map(|said| said.actual / said.predicted).fold(1.0, f64::max);
+            // A hair more than the largest, so that rounding does not leave it under.
+            let covered = Residuals::of(judged, noise).quantile(ENVELOPE_LEVEL).min(100.0).exp();
+            (largest * (1.0 + 1e-12)).max(covered)
+        }
+    }
+}
+
+/// The mean of reserved/actual with the best single factor; factors that just cover a run suffice.
+fn best_reserved_ratio(judged: &[Judged], reexecution: Reexecution) -> f64 {
+    let ratios: Vec<f64> = judged.iter().map(|said| said.actual / said.predicted).collect();
+    let mean = |factor: f64| {
+        ratios.iter().map(|&ratio| reserved(reexecution, factor, ratio) / ratio).sum::<f64>()
+            / ratios.len() as f64
+    };
+    let factors = ratios.iter().map(|ratio| ratio * (1.0 + 1e-12));
+    factors.map(mean).fold(f64::INFINITY, f64::min).min(1e300)
+}
+
+/// The request that costs least when the truth is one of these, all equally likely.
+pub(crate) fn cheapest_request(truths: &[f64], reexecution: Reexecution) -> f64 {
+    let cost = |request: f64| truths.iter().map(|&truth| reserved(reexecution, request, truth)).sum::<f64>();
+    let mut best = (f64::INFINITY, f64::NAN);
+    for &request in truths {
+        let cost = cost(request);
+        if cost < best.0 {
+            best = (cost, request);
+        }
+    }
+    best.1
+}
+
+/// As [`Reexecution::reserved`], without keeping the attempts; bounded when the first is tiny.
+fn reserved(reexecution: Reexecution, first: f64, actual: f64) -> f64 {
+    let growth = if reexecution.growth > 1.01 { reexecution.growth } else { 2.0 };
+    let mut limit = first.max(actual * 1e-6);
+    let mut sum = limit;
+    while limit < actual {
+        limit *= growth;
+        sum += limit;
+    }
+    sum
+}

@@ -1,0 +1,224 @@
+//! Words and descriptions for people: features measured and dropped, why the winner won, what was
+//! left out, what to run next.
+
+use std::collections::BTreeMap;
+
+use harp_core::{Dataset, Evidence, Target, Value};
+
+use crate::model::case_of;
+use crate::prepare::{Encoding, Prepared, Reason, number_of};
+use crate::statistics::mean;
+use crate::table::Table;
+use crate::{Candidate, Dropped, Feature, Measured, Policy, TargetModel, Validation};
+
+/// What was measured of each feature, and why it is not used, if it is not.
+pub(crate) fn features_of(table: &Table, prepared: &Prepared) -> Vec<Feature> {
+    let columns = prepared.encoder.columns();
+    let used = |feature: usize| prepared.roles.iter().any(|role| role.feature == feature);
+    let name = |column: usize| table.columns[columns[column].feature].name.clone();
+    (0..table.columns.len())
+        .map(|feature| {
+            let cells = || table.rows.iter().map(move |row| row.cells[feature].as_ref());
+            let encoding = &prepared.encoder.features[feature];
+            let reasons = || {
+                let dropped = prepared.reduction.dropped.iter();
+                dropped.filter(|(column, _)| columns[*column].feature == feature).map(|(_, reason)| reason)
+            };
+            let dropped = match encoding {
+                _ if used(feature) => None,
+                Encoding::Absent => Some(Dropped::Empty),
+                _ => Some(match reasons().find(|reason| **reason != Reason::Constant) {
+                    Some(Reason::Duplicate(column)) => Dropped::Duplicate { of: name(*column) },
+                    Some(Reason::Combination(columns)) => {
+                        let mut with: Vec<String> = columns.iter().map(|&column| name(column)).collect();
+                        with.dedup();
+                        Dropped::Collinear { with }
+                    }
+                    Some(Reason::Constant) | None => Dropped::Constant,
+                }),
+            };
+            let measured = match encoding {
+                Encoding::Absent => Measured::Nothing,
+                Encoding::Number { .. } => {
+                    let numbers = || cells().flatten().filter_map(number_of);
+                    Measured::Numbers {
+                        smallest: numbers().fold(f64::INFINITY, f64::min),
+                        largest: numbers().fold(f64::NEG_INFINITY, f64::max),
+                    }
+                }
+                Encoding::Category { .. } => category(table, feature),
+            };
+            Feature {
+                name: table.columns[feature].name.clone(),
+                measured,
+                missing: cells().any(|cell| cell.is_none()),
+                dropped,
+            }
+        })
+        .collect()
+}
+
+fn category(table: &Table, feature: usize) -> Measured {
+    let mut levels: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for row in &table.rows {
+        if let Some(value) = &row.cells[feature] {
+            levels.entry(value.to_string()).or_default().push(row.target.ln());
+        }
+    }
+    let means: Vec<f64> = levels.values().filter_map(|logs| mean(logs.iter().copied())).collect();
+    let middle = mean(means.iter().copied()).unwrap_or(0.0);
+    let spread = mean(means.iter().map(|value| (value - middle).powi(2))).unwrap_or(0.0).sqrt();
+    // One level says nothing about how levels differ; a factor of two is as good a guess as any.
+    let spread = if means.len() < 2 { std::f64::consts::LN_2 } else { spread };
+    Measured::Categories { levels: levels.into_keys().collect(), spread }
+}
+
+/// Why the winner won, what it was judged on, and what it was then fitted on.
+pub(crate) fn explain(
+    candidates: &[Candidate],
+    winner: usize,
+    policy: Policy,
+    validation: Validation,
+    evidence: &Evidence,
+) -> String {
+    let chosen = &candidates[winner];
+    let Some(scores) = &chosen.scores else { return String::new() };
+    let judged = candidates.iter().filter(|candidate| candidate.scores.is_some()).count();
+    let reason = match policy {
+        Policy::Mae => format!("the lowest mean absolute error, {}", figure(scores.mae)),
+        Policy::Wtm => {
+            let upp = |candidate: &Candidate| candidate.scores.as_ref().map(|scores| scores.upp);
+            let tied = candidates.iter().filter(|candidate| upp(candidate) == Some(scores.upp)).count();
+            let over = scores.ov_mape.map_or("no over-prediction".to_owned(), |over| format!("{over:.1} %"));
+            format!(
+                "the lowest share of under-predictions, {:.1} %, and among the {tied} with that share the \
+                 lowest over-prediction, {over}",
+                scores.upp
+            )
+        }
+        Policy::Cost => format!(
+            "the lowest expected cost with re-execution, {:.2} times the truth reserved",
+            chosen.reserved_ratio.unwrap_or(f64::NAN)
+        ),
+    };
+    let runs = |count: usize, kind: &str| format!("{count} {kind} run{}", if count == 1 { "" } else { "s" });
+    let on = match validation {
+        Validation::FullScale => runs(evidence.validation_runs, "full-scale"),
+        Validation::FullScaleAndLargest => {
+            format!(
+                "{} (full-scale and the largest scaled-down)",
+                runs(evidence.validation_runs, "").replace("  ", " ")
+            )
+        }
+        Validation::Largest => format!(
+            "the largest {} (there are no full-scale runs)",
+            runs(evidence.validation_runs, "scaled-down")
+        ),
+        Validation::LeaveOneOut => {
+            format!("all {}, each left out in turn", runs(evidence.validation_runs, "").replace("  ", " "))
+        }
+    };
+    let alternative = candidates
+        .iter()
+        .filter(|candidate| candidate.model != chosen.model && candidate.scores.is_some())
+        .filter_map(|candidate| candidate.scores.as_ref().map(|scores| (candidate, scores)))
+        .min_by(|(_, left), (_, right)| left.mae.total_cmp(&right.mae))
+        .map_or(String::new(), |(candidate, scores)| {
+            format!(" The best other kind by error is {candidate}: MAPE {:.1} %.", scores.mape)
+        });
+    format!(
+        "{chosen} won among {judged} candidates by policy {policy}: {reason}. Its MAPE is {:.1} %, judged on \
+         {on}.{alternative} It was then fitted again on all {} and {}.",
+        scores.mape,
+        runs(evidence.scaled_down_runs, "scaled-down"),
+        runs(evidence.full_scale_runs, "full-scale"),
+    )
+}
+
+/// One sentence for each run left out and for rows that cannot be used.
+pub(crate) fn left_out_warnings(table: &Table, prepared: &Prepared) -> Vec<String> {
+    let mut warnings: Vec<String> = prepared
+        .outliers
+        .iter()
+        .map(|outlier| {
+            let row = &table.rows[outlier.row];
+            let case: Vec<String> = table
+                .columns
+                .iter()
+                .zip(&row.cells)
+                .filter_map(|(column, cell)| cell.as_ref().map(|value| format!("{}={value}", column.name)))
+                .collect();
+            format!(
+                "left out row {}: {:.2} times what runs like it take ({})",
+                row.source,
+                outlier.ratio,
+                case.join(" ")
+            )
+        })
+        .collect();
+    if table.unusable > 0 {
+        warnings.push(format!("skipped {} rows whose target is not a positive number", table.unusable));
+    }
+    warnings
+}
+
+/// Whether killed runs say that the model predicts too little.
+pub(crate) fn censored_warning(model: &TargetModel, dataset: &Dataset, table: &Table) -> Option<String> {
+    let mut worst: Option<(f64, f64)> = None;
+    let mut below = 0;
+    for &index in &table.censored {
+        let row = &dataset.rows[index];
+        let bound = row.observed.value();
+        let Ok(prediction) = model.predict(&case_of(&dataset.columns, row)) else { continue };
+        if prediction.estimate < bound {
+            below += 1;
+            let ratio = |(estimate, bound): (f64, f64)| bound / estimate;
+            if worst.is_none_or(|worst| ratio((prediction.estimate, bound)) > ratio(worst)) {
+                worst = Some((prediction.estimate, bound));
+            }
+        }
+    }
+    let (estimate, bound) = worst?;
+    Some(format!(
+        "{below} of {} runs killed at a limit needed more than the model predicts for them, for example {} \
+         predicted and at least {} needed: predictions near them are too low",
+        table.censored.len(),
+        quantity(&model.target, estimate),
+        quantity(&model.target, bound),
+    ))
+}
+
+/// What to run when there is too little.
+pub(crate) fn what_to_run(table: &Table, needed: usize) -> String {
+    let distinct = |column: usize| {
+        let mut values: Vec<&Value> =
+            table.rows.iter().filter_map(|row| row.cells[column].as_ref()).collect();
+        values.sort_by(|left, right| left.compare(right));
+        values.dedup();
+        values.len()
+    };
+    let mut columns: Vec<(usize, usize)> =
+        (0..table.columns.len()).map(|column| (distinct(column), column)).collect();
+    columns.sort();
+    let names: Vec<String> =
+        columns.iter().take(3).map(|&(_, column)| format!("`{}`", table.columns[column].name)).collect();
+    let more = needed.saturating_sub(table.groups);
+    let vary = if names.is_empty() {
+        "with parameters that vary".to_owned()
+    } else {
+        format!("that vary {}", names.join(", "))
+    };
+    format!("run at least {more} more scaled-down configurations {vary}")
+}
+
+fn quantity(target: &Target, value: f64) -> String {
+    match target {
+        Target::Walltime | Target::CpuTime => harp_core::Seconds(value).to_string(),
+        Target::PeakMemory => harp_core::Bytes(value.max(0.0) as u64).to_string(),
+        Target::Metric(_) => figure(value),
+    }
+}
+
+fn figure(value: f64) -> String {
+    if (0.01..100_000.0).contains(&value) { format!("{value:.3}") } else { format!("{value:.3e}") }
+}

@@ -1,0 +1,84 @@
+//! How a built model does on runs whose truth is known and which it has not seen.
+
+use harp_core::{Dataset, Prediction, Reexecution, Row, Scores};
+
+use crate::model::case_of;
+use crate::{LearnError, TargetModel};
+
+/// One case, predicted and true.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EvaluatedCase {
+    /// Index of the row in the table given.
+    pub row: usize,
+    /// The measured value.
+    pub actual: f64,
+    /// What the model said.
+    pub prediction: Prediction,
+}
+
+/// A model judged on given runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluation {
+    /// The cases.
+    pub cases: Vec<EvaluatedCase>,
+    /// Runs killed at a limit: their truth is not known, so they are not scored.
+    pub censored_runs: usize,
+    /// Scores of the estimates.
+    pub estimate: Option<Scores>,
+    /// Scores of the requests.
+    pub request: Option<Scores>,
+    /// Percentage of the cases inside their 90 % interval.
+    pub coverage_90: Option<f64>,
+    /// Mean of everything reserved until the run fits, divided by the truth.
+    pub reserved_ratio: Option<f64>,
+    /// Mean of everything used until the run finished, divided by the truth.
+    pub used_ratio: Option<f64>,
+}
+
+impl TargetModel {
+    /// Predicts the wanted rows of a table and compares with what was measured.
+    pub fn evaluate(
+        &self,
+        dataset: &Dataset,
+        wanted: impl Fn(&Row) -> bool,
+    ) -> Result<Evaluation, LearnError> {
+        let mut cases = Vec::new();
+        let mut censored_runs = 0;
+        for (index, row) in dataset.rows.iter().enumerate().filter(|(_, row)| wanted(row)) {
+            match row.observed.exact() {
+                Some(actual) if actual > 0.0 => {
+                    let prediction = self.predict(&case_of(&dataset.columns, row))?;
+                    cases.push(EvaluatedCase { row: index, actual, prediction });
+                }
+                Some(_) => {}
+                None => censored_runs += 1,
+            }
+        }
+        Ok(Evaluation::of(cases, censored_runs, self.reexecution))
+    }
+}
+
+impl Evaluation {
+    fn of(cases: Vec<EvaluatedCase>, censored_runs: usize, reexecution: Reexecution) -> Evaluation {
+        let mean = |of: &dyn Fn(&EvaluatedCase) -> f64| {
+            (!cases.is_empty()).then(|| cases.iter().map(of).sum::<f64>() / cases.len() as f64)
+        };
+        let scores = |of: &dyn Fn(&EvaluatedCase) -> f64| {
+            Scores::of(&cases.iter().map(|case| (of(case), case.actual)).collect::<Vec<_>>())
+        };
+        let inside = |case: &EvaluatedCase| {
+            let (low, high) = case.prediction.distribution.interval(0.9);
+            if (low..=high).contains(&case.actual) { 100.0 } else { 0.0 }
+        };
+        let request = |case: &EvaluatedCase| case.prediction.request;
+        Evaluation {
+            estimate: scores(&|case| case.prediction.estimate),
+            request: scores(&request),
+            coverage_90: mean(&inside),
+            reserved_ratio: mean(&|case| reexecution.reserved(request(case), case.actual) / case.actual),
+            used_ratio: mean(&|case| reexecution.used(request(case), case.actual) / case.actual),
+            censored_runs,
+            cases,
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! A model of one target, and how it predicts a case. It holds everything needed to predict and to
+//! explain; it never looks at a measured value of the case.
+
+use std::collections::BTreeMap;
+
+use harp_core::{Column, Distribution, Evidence, OutOfRange, Prediction, Reexecution, Row, Target, Value};
+use serde::{Deserialize, Serialize};
+
+use crate::choose::cheapest_request;
+use crate::pipeline::Pipeline;
+use crate::prepare::Beyond;
+use crate::validate::Residuals;
+use crate::{Candidate, Feature, LearnError, Measured, Policy};
+
+/// Doubt in the law itself: standard deviation of ln(truth/prediction) per decade beyond the
+/// measured range, on top of what the residuals say.
+const DOUBT_PER_DECADE: f64 = 0.15;
+/// Equally likely truths from which the cheapest request is found.
+const COST_POINTS: usize = 64;
+/// What a prediction may be at all.
+const SMALLEST: f64 = 1e-300;
+const LARGEST: f64 = 1e300;
+
+/// How the candidates were judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Validation {
+    /// On full-scale runs, each by models that saw neither it nor a repetition of it.
+    FullScale,
+    /// On full-scale runs, and, as there are few, on the largest scaled-down ones too, each by
+    /// models that saw only smaller ones.
+    FullScaleAndLargest,
+    /// On the largest scaled-down runs, by models that saw only smaller ones: there are no
+    /// full-scale runs.
+    Largest,
+    /// On each configuration in turn, by models that saw all the others: nothing better is possible
+    /// with so few.
+    LeaveOneOut,
+}
+
+/// A model of one target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TargetModel {
+    /// What it predicts.
+    pub target: Target,
+    /// How the winner was chosen and what the request is.
+    pub policy: Policy,
+    /// What happens to a job killed at its limit.
+    pub reexecution: Reexecution,
+    /// The seed it was built with.
+    pub seed: u64,
+    /// Every feature of the table, in its order.
+    pub features: Vec<Feature>,
+    /// What stands behind it.
+    pub evidence: Evidence,
+    /// How the candidates were judged.
+    pub validation: Validation,
+    /// The whole table.
+    pub candidates: Vec<Candidate>,
+    /// Index of the winner in the table.
+    pub winner: usize,
+    /// Why it won, and what it was then fitted on, in words.
+    pub explanation: String,
+    /// The winner's formula, if it has one.
+    pub formula: Option<String>,
+    /// Runs killed at a limit: lower bounds, not learned from.
+    pub censored_runs: usize,
+    /// What a person should know: runs left out, contradicted bounds.
+    pub warnings: Vec<String>,
+    /// The winner, fitted on everything.
+    pub(crate) pipeline: Pipeline,
+    /// Where the truth may lie around its prediction.
+    pub(crate) residuals: Residuals,
+}
+
+impl TargetModel {
+    /// The winner's row of the table.
+    pub fn winner(&self) -> Option<&Candidate> {
+        self.candidates.get(self.winner)
+    }
+
+    /// Predicts a case from its features; no measured value of it is needed.
+    pub fn predict(&self, case: &BTreeMap<String, Value>) -> Result<Prediction, LearnError> {
+        let cells: Vec<Option<&Value>> =
+            self.features.iter().map(|feature| case.get(&feature.name)).collect();
+        self.admit(&cells)?;
+        let (centre, beyond) = self.pipeline.predict(&cells);
+        let distribution = self.distribution(centre, self.stretch(&cells, beyond))?;
+        let factor = self.winner().map_or(1.0, |winner| winner.adjustment.factor);
+        let estimate = (centre * factor).clamp(SMALLEST, LARGEST);
+        let request = match self.policy {
+            Policy::Mae | Policy::Wtm => estimate,
+            Policy::Cost => {
+                let level = |index: usize| (index as f64 + 0.5) / COST_POINTS as f64;
+                let truths: Vec<f64> =
+                    (0..COST_POINTS).map(|index| distribution.quantile(level(index))).collect();
+                cheapest_request(&truths, self.reexecution)
+            }
+        };
+        Ok(Prediction {
+            target: self.target.clone(),
+            estimate,
+            distribution,
+            request,
+            evidence: self.evidence.clone(),
+            out_of_range: self.out_of_range(&cells),
+        })
+    }
+
+    /// Whether the case says everything the model looks at, in a form it can use.
+    fn admit(&self, cells: &[Option<&Value>]) -> Result<(), LearnError> {
+        let used = self.pipeline.used(self.features.len());
+        for ((feature, cell), used) in self.features.iter().zip(cells).zip(used) {
+            let name = || feature.name.clone();
+            match (cell, &feature.measured) {
+                (None, _) if used && !feature.missing => {
+                    return Err(LearnError::MissingFeature { feature: name() });
+                }
+                (Some(Value::Text(value)), Measured::Numbers { .. }) if used => {
+                    return Err(LearnError::NotANumber { feature: name(), value: value.clone() });
+                }
+                (Some(Value::Real(value)), _) if !value.is_finite() => {
+                    return Err(LearnError::NotFinite { feature: name() });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Features outside what was measured, those the model does not use included: of what never
+    /// varied nothing is known.
+    fn out_of_range(&self, cells: &[Option<&Value>]) -> Vec<OutOfRange> {
+        let mut outside = Vec::new();
+        for (feature, cell) in self.features.iter().zip(cells) {
+            let Some(value) = cell else { continue };
+            let note = |measured, known| OutOfRange {
+                feature: feature.name.clone(),
+                value: Some((*value).clone()),
+                measured,
+                known,
+            };
+            match &feature.measured {
+                Measured::Numbers { smallest, largest } => {
+                    let inside = |number: f64| number >= *smallest && number <= *largest;
+                    if !value.as_number().is_some_and(inside) {
+                        outside.push(note(Some((*smallest, *largest)), Vec::new()));
+                    }
+                }
+                Measured::Categories { levels, .. } => {
+                    if !levels.contains(&value.to_string()) {
+                        outside.push(note(None, levels.clone()));
+                    }
+                }
+                Measured::Nothing => outside.push(note(None, Vec::new())),
+            }
+        }
+        outside
+    }
+
+    /// How many times wider than inside the measured range the distribution is.
+    fn stretch(&self, cells: &[Option<&Value>], beyond: Beyond) -> f64 {
+        let scale = self.residuals.scale;
+        let widened = scale * ((1.0 + beyond.spans) / (1.0 + self.residuals.spans)).max(1.0);
+        let unknown: f64 = self
+            .features
+            .iter()
+            .zip(cells)
+            .filter_map(|(feature, cell)| match (&feature.measured, cell) {
+                (Measured::Categories { levels, spread }, Some(value))
+                    if !levels.contains(&value.to_string()) =>
+                {
+                    Some(spread * spread)
+                }
+                _ => None,
+            })
+            .sum();
+        let decades = beyond.logarithm / std::f64::consts::LN_10;
+        (widened.powi(2) + unknown + (DOUBT_PER_DECADE * decades).powi(2)).sqrt() / scale
+    }
+
+    fn distribution(&self, centre: f64, stretch: f64) -> Result<Distribution, LearnError> {
+        let location = self.residuals.location;
+        let value = |logarithm: f64| {
+            let exponent = (location + stretch * (logarithm - location)).clamp(-300.0, 300.0);
+            (centre * exponent.exp()).clamp(SMALLEST, LARGEST)
+        };
+        let quantiles =
+            self.residuals.quantiles.iter().map(|&(level, logarithm)| (level, value(logarithm))).collect();
+        Distribution::new(quantiles)
+            .map_err(|error| LearnError::BadDistribution { reason: error.to_string() })
+    }
+
+    /// Whether everything a prediction relies on fits together.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let spread = |feature: &Feature| match feature.measured {
+            Measured::Categories { spread, .. } => spread >= 0.0 && spread.is_finite(),
+            Measured::Numbers { smallest, largest } => smallest <= largest,
+            Measured::Nothing => true,
+        };
+        if !self.features.iter().all(spread) {
+            return Err("what was measured of a feature is not sound".to_owned());
+        }
+        let factor = self.winner().map(|winner| winner.adjustment.factor);
+        if !factor.is_some_and(|factor| factor > 0.0 && factor.is_finite()) {
+            return Err("there is no winner with a usable factor".to_owned());
+        }
+        if !self.reexecution.growth.is_finite() {
+            return Err("the growth of requests is not a number".to_owned());
+        }
+        self.residuals.check()?;
+        self.pipeline.check(self.features.len())
+    }
+}
+
+/// A row's cells by name; missing cells are left out.
+pub(crate) fn case_of(columns: &[Column], row: &Row) -> BTreeMap<String, Value> {
+    let cells = columns.iter().zip(&row.cells);
+    cells.filter_map(|(column, cell)| cell.clone().map(|value| (column.name.clone(), value))).collect()
+}

@@ -1,0 +1,110 @@
+//! From a case's cells to a number: encoding, kept columns, standardisation, fitted model, clipping.
+
+use harp_core::Value;
+use serde::{Deserialize, Serialize};
+
+use crate::ModelKind;
+use crate::prepare::{Beyond, Bounds, Encoder, Prepared, Role, Standardiser};
+use crate::regress::{Fitted, Training, regressor};
+
+/// Everything a prediction passes through, as data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Pipeline {
+    pub encoder: Encoder,
+    /// Encoded columns that are used, rising.
+    pub kept: Vec<usize>,
+    /// `None` for models that take the features as they are.
+    pub standardiser: Option<Standardiser>,
+    pub fitted: Fitted,
+    pub bounds: Bounds,
+}
+
+impl Pipeline {
+    /// Fits a kind of model on prepared rows, or says why it cannot.
+    pub(crate) fn fit(
+        kind: ModelKind,
+        prepared: &Prepared,
+        principal_components: bool,
+        seed: u64,
+    ) -> Result<Pipeline, String> {
+        let regressor = regressor(kind);
+        let standardiser = regressor
+            .standardised()
+            .then(|| Standardiser::fit(&prepared.inputs, &prepared.weights, principal_components));
+        let standard: Option<Vec<Vec<f64>>> = standardiser
+            .as_ref()
+            .map(|standardiser| prepared.inputs.iter().map(|row| standardiser.apply(row)).collect());
+        let fitted = regressor.fit(&Training {
+            inputs: standard.as_deref().unwrap_or(&prepared.inputs),
+            targets: &prepared.targets,
+            weights: &prepared.weights,
+            roles: if standard.is_some() { &[] } else { &prepared.roles },
+            configurations: prepared.configurations,
+            seed,
+        })?;
+        Ok(Pipeline {
+            encoder: prepared.encoder.clone(),
+            kept: prepared.reduction.kept.clone(),
+            standardiser,
+            fitted,
+            bounds: prepared.bounds.clone(),
+        })
+    }
+
+    /// The prediction, and how far beyond the measured range the case lies.
+    pub(crate) fn predict(&self, cells: &[Option<&Value>]) -> (f64, Beyond) {
+        let encoded = self.encoder.encode(cells);
+        let row: Vec<f64> = self.kept.iter().filter_map(|&column| encoded.get(column).copied()).collect();
+        let raw = match &self.standardiser {
+            Some(standardiser) => self.fitted.predict(&standardiser.apply(&row)),
+            None => self.fitted.predict(&row),
+        };
+        let beyond = self.bounds.beyond(cells);
+        (self.bounds.clip(raw, beyond), beyond)
+    }
+
+    /// For each feature whether it is looked at.
+    pub(crate) fn used(&self, features: usize) -> Vec<bool> {
+        let columns = self.encoder.columns();
+        let mut used = vec![false; features];
+        for role in self.kept.iter().filter_map(|&column| columns.get(column)) {
+            if let Some(used) = used.get_mut(role.feature) {
+                *used = true;
+            }
+        }
+        used
+    }
+
+    /// The winner's formula, if it has one.
+    pub(crate) fn formula(&self, names: &[String]) -> Option<String> {
+        let Fitted::PowerLaw(law) = &self.fitted else { return None };
+        let columns = self.encoder.columns();
+        Some(law.formula(|column| {
+            let role = columns[self.kept[column]];
+            let name = &names[role.feature];
+            match role.role {
+                Role::Number => name.clone(),
+                Role::Level(level) => format!("{name}={}", self.encoder.level(role.feature, level)),
+                Role::Missing => format!("{name} missing"),
+            }
+        }))
+    }
+
+    /// Whether the parts fit together for the given number of features.
+    pub(crate) fn check(&self, features: usize) -> Result<(), String> {
+        if self.encoder.features.len() != features {
+            return Err("the encoding has another number of features".to_owned());
+        }
+        let columns = self.encoder.check()?;
+        let rising = self.kept.windows(2).all(|pair| pair[0] < pair[1]);
+        if !rising || self.kept.last().is_some_and(|&last| last >= columns) {
+            return Err("the kept columns are not columns".to_owned());
+        }
+        let width = match &self.standardiser {
+            Some(standardiser) => standardiser.check(self.kept.len())?,
+            None => self.kept.len(),
+        };
+        self.fitted.check(width)?;
+        self.bounds.check(features)
+    }
+}

@@ -1,0 +1,110 @@
+//! The measured range of training rows: how far a case lies beyond it, and what may be believed
+//! there.
+
+use harp_core::Value;
+use serde::{Deserialize, Serialize};
+
+use super::encode::number_of;
+use super::{ColumnRole, Reason, Reduction};
+
+/// Within the range a prediction may leave the measured targets by this factor.
+const LEEWAY: f64 = 10.0;
+/// Beyond it, by this power of every ratio beyond: hardly a program grows faster than x⁴.
+const STEEPEST: f64 = 4.0;
+
+/// Ranges of the features that matter, and of the target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Bounds {
+    /// Smallest and largest number of each feature; `None` for categories and for features that
+    /// only repeat others.
+    pub numbers: Vec<Option<(f64, f64)>>,
+    /// Smallest target.
+    pub smallest: f64,
+    /// Largest target.
+    pub largest: f64,
+}
+
+/// How far outside the range a case is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Beyond {
+    /// Sum of the logarithms of the ratios beyond the range.
+    pub logarithm: f64,
+    /// Distance in units of the measured spans (in logarithms); 0 is inside.
+    pub spans: f64,
+}
+
+impl Bounds {
+    pub(crate) fn of(
+        rows: &[Vec<Option<&Value>>],
+        targets: &[f64],
+        reduction: &Reduction,
+        roles: &[ColumnRole],
+    ) -> Bounds {
+        let features = rows.first().map_or(0, Vec::len);
+        let mut repeats = vec![false; features];
+        for (column, reason) in &reduction.dropped {
+            repeats[roles[*column].feature] |= *reason != Reason::Constant;
+        }
+        reduction.kept.iter().for_each(|&column| repeats[roles[column].feature] = false);
+        let numbers = (0..features)
+            .map(|feature| {
+                let cells = || rows.iter().filter_map(move |row| row[feature]);
+                if repeats[feature] || cells().any(|value| value.as_number().is_none()) {
+                    return None;
+                }
+                let range = |(low, high): (f64, f64), number: f64| (low.min(number), high.max(number));
+                let all = (f64::INFINITY, f64::NEG_INFINITY);
+                let (low, high) = cells().filter_map(number_of).fold(all, range);
+                (low <= high).then_some((low, high))
+            })
+            .collect();
+        let smallest = targets.iter().copied().fold(f64::INFINITY, f64::min);
+        let largest = targets.iter().copied().fold(0.0, f64::max);
+        Bounds { numbers, smallest, largest }
+    }
+
+    /// How far a case lies beyond the range.
+    pub(crate) fn beyond(&self, cells: &[Option<&Value>]) -> Beyond {
+        let (mut logarithm, mut squares) = (0.0, 0.0);
+        for (range, cell) in self.numbers.iter().zip(cells) {
+            let (Some((low, high)), Some(number)) = (*range, cell.and_then(number_of)) else { continue };
+            let (excess, span) = if low > 0.0 && number > 0.0 {
+                ((number / high).ln().max((low / number).ln()), (high / low).ln())
+            } else {
+                // Without a sign there is no ratio: count spans beyond instead.
+                let span = if high > low { high - low } else { high.abs().max(1.0) };
+                ((1.0 + (number - high).max(low - number).max(0.0) / span).ln(), 0.0)
+            };
+            if excess > 0.0 && excess.is_finite() {
+                logarithm += excess;
+                squares += (excess / span.max(std::f64::consts::LN_2)).powi(2);
+            }
+        }
+        Beyond { logarithm, spans: f64::sqrt(squares) }
+    }
+
+    /// A prediction kept believable: positive, finite, at most ten times beyond the measured targets
+    /// and the fourth power of every ratio beyond the measured features. What is not a number
+    /// becomes the geometric middle of the measured targets.
+    pub(crate) fn clip(&self, prediction: f64, beyond: Beyond) -> f64 {
+        let room = LEEWAY * (STEEPEST * beyond.logarithm).min(200.0).exp();
+        let (low, high) = (self.smallest / room, self.largest * room);
+        if prediction.is_nan() {
+            (self.smallest.ln() / 2.0 + self.largest.ln() / 2.0).exp()
+        } else {
+            prediction
+        }
+        .clamp(low.max(1e-300), high.min(1e300))
+    }
+
+    /// Whether the ranges are ranges.
+    pub(crate) fn check(&self, features: usize) -> Result<(), String> {
+        let range = |(low, high): (f64, f64)| low.is_finite() && high.is_finite() && low <= high;
+        let sound = self.numbers.len() == features
+            && self.numbers.iter().flatten().all(|&pair| range(pair))
+            && range((self.smallest, self.largest))
+            && self.smallest > 0.0
+            && self.largest <= crate::table::LARGEST_NUMBER;
+        if sound { Ok(()) } else { Err("the measured ranges are not ranges".to_owned()) }
+    }
+}

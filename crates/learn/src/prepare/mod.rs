@@ -1,0 +1,72 @@
+//! Turning rows into numbers: encoding, dropping what says nothing, standardising, leaving out
+//! outliers. Everything is fitted on the training rows of one fit and travels with the model.
+
+mod bounds;
+mod encode;
+mod outlier;
+mod reduce;
+mod standardise;
+
+pub(crate) use bounds::{Beyond, Bounds};
+pub(crate) use encode::{ColumnRole, Encoder, Encoding, Role, number_of};
+pub(crate) use outlier::{Outlier, outliers};
+pub(crate) use reduce::{Reason, Reduction, reduce};
+pub(crate) use standardise::Standardiser;
+
+use harp_core::Value;
+
+use crate::table::Table;
+
+/// Training rows as numbers, shared by all models fitted on them.
+pub(crate) struct Prepared {
+    pub encoder: Encoder,
+    pub reduction: Reduction,
+    /// What each kept column is.
+    pub roles: Vec<ColumnRole>,
+    pub bounds: Bounds,
+    /// Kept columns, one vector a row.
+    pub inputs: Vec<Vec<f64>>,
+    pub targets: Vec<f64>,
+    pub weights: Vec<f64>,
+    /// Different configurations among the rows.
+    pub configurations: usize,
+    /// Rows left out.
+    pub outliers: Vec<Outlier>,
+}
+
+impl Prepared {
+    /// Prepares the given rows of the table, each with its weight.
+    pub(crate) fn of(table: &Table, rows: &[(usize, f64)], remove_outliers: bool) -> Prepared {
+        let left_out = if remove_outliers { outliers(table, rows) } else { Vec::new() };
+        let rows: Vec<(usize, f64)> = rows
+            .iter()
+            .copied()
+            .filter(|&(row, _)| !left_out.iter().any(|outlier| outlier.row == row))
+            .collect();
+        Prepared { outliers: left_out, ..Prepared::with_all(table, &rows) }
+    }
+
+    /// Prepares the given rows without leaving any out.
+    pub(crate) fn with_all(table: &Table, rows: &[(usize, f64)]) -> Prepared {
+        let cells: Vec<Vec<Option<&Value>>> =
+            rows.iter().map(|&(row, _)| table.rows[row].cells.iter().map(Option::as_ref).collect()).collect();
+        let targets: Vec<f64> = rows.iter().map(|&(row, _)| table.rows[row].target).collect();
+        let encoder = Encoder::fit(table.columns.len(), &cells);
+        let encoded: Vec<Vec<f64>> = cells.iter().map(|cells| encoder.encode(cells)).collect();
+        let all_roles = encoder.columns();
+        let configurations = table.groups_among(rows.iter().map(|&(row, _)| row));
+        let reduction = reduce(&encoded, all_roles.len(), configurations);
+        let inputs = encoded.iter().map(|row| reduction.kept.iter().map(|&c| row[c]).collect()).collect();
+        Prepared {
+            roles: reduction.kept.iter().map(|&column| all_roles[column]).collect(),
+            bounds: Bounds::of(&cells, &targets, &reduction, &all_roles),
+            encoder,
+            reduction,
+            inputs,
+            targets,
+            weights: rows.iter().map(|&(_, weight)| weight).collect(),
+            configurations,
+            outliers: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The regressors behind one trait, and their fitted forms, which are plain data.
+//!
+//! The study's models (linear, tree, network) see standardised features and learn the target in its
+//! own unit, as in HARP (PEARC'23). The power law sees the features themselves and learns the
+//! logarithm of the target.
+
+mod linear;
+mod network;
+mod power_law;
+mod ridge;
+mod tree;
+
+pub(crate) use linear::Linear;
+pub(crate) use network::{Network, ROWS_FOR_WIDE_NETWORK};
+pub(crate) use power_law::PowerLaw;
+pub(crate) use tree::Tree;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ModelKind;
+use crate::prepare::ColumnRole;
+
+/// What a regressor learns from.
+pub(crate) struct Training<'a> {
+    /// One vector a row, all of one width.
+    pub inputs: &'a [Vec<f64>],
+    /// Positive.
+    pub targets: &'a [f64],
+    /// Positive; a weight of 3 counts as the row three times over.
+    pub weights: &'a [f64],
+    /// What each input column is; empty when columns are mixtures of features.
+    pub roles: &'a [ColumnRole],
+    /// Different configurations among the rows.
+    pub configurations: usize,
+    /// For what is random.
+    pub seed: u64,
+}
+
+/// A kind of model that can be fitted.
+pub(crate) trait Regressor: Sync {
+    /// Whether it learns from standardised features or from the features themselves.
+    fn standardised(&self) -> bool;
+
+    /// Fits, or says why it cannot.
+    fn fit(&self, training: &Training<'_>) -> Result<Fitted, String>;
+}
+
+/// A fitted model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Fitted {
+    Linear(Linear),
+    Tree(Tree),
+    Network(Network),
+    PowerLaw(PowerLaw),
+}
+
+/// The regressor of a kind.
+pub(crate) fn regressor(kind: ModelKind) -> Box<dyn Regressor> {
+    match kind {
+        ModelKind::Linear => Box::new(linear::LinearRegression),
+        ModelKind::Tree => Box::new(tree::DecisionTree),
+        ModelKind::Network => Box::new(network::NeuralNetwork::WIDE),
+        ModelKind::SmallNetwork => Box::new(network::NeuralNetwork::SMALL),
+        ModelKind::PowerLaw => Box::new(power_law::PowerLawRegression { products: false }),
+        ModelKind::CurvedPowerLaw => Box::new(power_law::PowerLawRegression { products: true }),
+    }
+}
+
+impl Fitted {
+    /// The prediction for one row; may be anything a float can be, the caller clips it.
+    pub(crate) fn predict(&self, row: &[f64]) -> f64 {
+        match self {
+            Fitted::Linear(model) => model.predict(row),
+            Fitted::Tree(model) => model.predict(row),
+            Fitted::Network(model) => model.predict(row),
+            Fitted::PowerLaw(model) => model.predict(row),
+        }
+    }
+
+    /// Numbers fitted.
+    pub(crate) fn parameters(&self) -> usize {
+        match self {
+            Fitted::Linear(model) => model.coefficients.len() + 1,
+            Fitted::Tree(model) => model.nodes.len(),
+            Fitted::Network(model) => model.parameters(),
+            Fitted::PowerLaw(model) => model.terms.len() + 1 + usize::from(model.offset > 0.0),
+        }
+    }
+
+    /// Whether it can predict rows of the given width without going astray.
+    pub(crate) fn check(&self, width: usize) -> Result<(), String> {
+        match self {
+            Fitted::Linear(model) => model.check(width),
+            Fitted::Tree(model) => model.check(width),
+            Fitted::Network(model) => model.check(width),
+            Fitted::PowerLaw(model) => model.check(width),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The rows that may be learned from: finished, positive, never of scale `test`; and which of them
+//! are repetitions of one another.
+
+use std::collections::HashMap;
+
+use harp_core::{Column, Dataset, Observed, Row, Scale, Value};
+
+use crate::LearnError;
+
+/// Targets and features beyond this are not measurements; squares of them would overflow.
+pub(crate) const LARGEST_NUMBER: f64 = 1e100;
+
+/// One usable row.
+#[derive(Debug, Clone)]
+pub(crate) struct TableRow {
+    /// Index in the dataset.
+    pub source: usize,
+    pub cells: Vec<Option<Value>>,
+    pub target: f64,
+    pub full_scale: bool,
+    /// Rows with the same number are repetitions of one configuration.
+    pub group: usize,
+}
+
+/// The usable rows of a dataset.
+#[derive(Debug, Clone)]
+pub(crate) struct Table {
+    pub columns: Vec<Column>,
+    pub rows: Vec<TableRow>,
+    /// Indices in the dataset of rows that are lower bounds.
+    pub censored: Vec<usize>,
+    /// Finished rows whose target is not a positive number that could be a measurement.
+    pub unusable: usize,
+    /// How many groups there are.
+    pub groups: usize,
+}
+
+impl Table {
+    /// Takes the usable rows. Rows of scale `test` are skipped before anything else is read.
+    pub(crate) fn of(dataset: &Dataset) -> Result<Table, LearnError> {
+        let columns = dataset.columns.clone();
+        let mut table = Table { columns, rows: Vec::new(), censored: Vec::new(), unusable: 0, groups: 0 };
+        let mut kept: Vec<(usize, &Row, f64)> = Vec::new();
+        for (index, row) in dataset.rows.iter().enumerate().filter(|(_, row)| row.scale != Scale::Test) {
+            if row.cells.len() != dataset.columns.len() {
+                return Err(LearnError::Ragged {
+                    row: index,
+                    cells: row.cells.len(),
+                    columns: dataset.columns.len(),
+                });
+            }
+            match row.observed {
+                Observed::AtLeast(_) => table.censored.push(index),
+                Observed::Exact(target) if target > 0.0 && target <= LARGEST_NUMBER => {
+                    kept.push((index, row, target));
+                }
+                Observed::Exact(_) => table.unusable += 1,
+            }
+        }
+        let groups = groups_of(&kept);
+        table.groups = groups.iter().max().map_or(0, |largest| largest + 1);
+        table.rows = kept
+            .into_iter()
+            .zip(groups)
+            .map(|((source, row, target), group)| TableRow {
+                source,
+                cells: row.cells.clone(),
+                target,
+                full_scale: row.scale == Scale::Fs,
+                group,
+            })
+            .collect();
+        Ok(table)
+    }
+
+    /// Number of different groups among some rows.
+    pub(crate) fn groups_among(&self, rows: impl Iterator<Item = usize>) -> usize {
+        let mut seen = vec![false; self.groups];
+        rows.for_each(|row| seen[self.rows[row].group] = true);
+        seen.into_iter().filter(|&seen| seen).count()
+    }
+}
+
+/// Rows belong together when the caller says so or when their cells are equal: exact duplicates
+/// would otherwise leak from training into validation.
+fn groups_of(rows: &[(usize, &Row, f64)]) -> Vec<usize> {
+    let mut parent: Vec<usize> = (0..rows.len()).collect();
+    let mut by_number: HashMap<u64, usize> = HashMap::new();
+    let mut by_cells: HashMap<String, usize> = HashMap::new();
+    for (index, (_, row, _)) in rows.iter().enumerate() {
+        let first = *by_number.entry(row.group).or_insert(index);
+        join(&mut parent, first, index);
+        let first = *by_cells.entry(cells_key(&row.cells)).or_insert(index);
+        join(&mut parent, first, index);
+    }
+    let mut numbers: HashMap<usize, usize> = HashMap::new();
+    (0..rows.len())
+        .map(|index| {
+            let root = root_of(&mut parent, index);
+            let next = numbers.len();
+            *numbers.entry(root).or_insert(next)
+        })
+        .collect()
+}
+
+fn root_of(parent: &mut [usize], mut index: usize) -> usize {
+    while parent[index] != index {
+        parent[index] = parent[parent[index]];
+        index = parent[index];
+    }
+    index
+}
+
+fn join(parent: &mut [usize], left: usize, right: usize) {
+    let (left, right) = (root_of(parent, left), root_of(parent, right));
+    parent[left.max(right)] = left.min(right);
+}
+
+fn cells_key(cells: &[Option<Value>]) -> String {
+    let mut key = String::new();
+    for cell in cells {
+        match cell {
+            None => key.push('-'),
+            Some(value) => match value.as_number() {
+                Some(number) => key.push_str(&format!("n{}", number + 0.0)),
+                None => key.push_str(&format!("t{}:{value}", value.to_string().len())),
+            },
+        }
+        key.push('|');
+    }
+    key
+}

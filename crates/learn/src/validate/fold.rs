@@ -1,0 +1,247 @@
+//! Which runs train and which judge. Folds mimic the shift from small to large: full-scale runs are
+//! judged in turn, and where there are few, the largest scaled-down ones too. Repetitions of a run
+//! are never on both sides.
+
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+
+use crate::prepare::number_of;
+use crate::statistics::mean;
+use crate::table::Table;
+use crate::{Mix, Validation};
+
+/// Up to this many full-scale configurations each is judged alone, beyond it in quarters.
+const ALONE: usize = 8;
+/// With fewer full-scale configurations than this the largest scaled-down ones judge too.
+const ENOUGH_FULL_SCALE: usize = 4;
+/// Fewest configurations a model may be fitted on.
+const FEWEST_TO_FIT: usize = 3;
+/// Share of the configurations held out as the largest.
+const LARGEST_SHARE: f64 = 0.2;
+
+/// Rows with their weights.
+pub(crate) type TrainingRows = Vec<(usize, f64)>;
+
+/// What is fitted and what it judges.
+pub(crate) struct Plan {
+    pub validation: Validation,
+    /// Different training sets.
+    pub trainings: Vec<TrainingRows>,
+    /// For each mix, which training set judges which rows; or why the mix is left out.
+    pub mixes: Vec<(Mix, Result<Vec<Judgement>, String>)>,
+}
+
+/// One training set and the rows it judges.
+#[derive(Debug, Clone)]
+pub(crate) struct Judgement {
+    pub training: usize,
+    pub rows: Vec<usize>,
+}
+
+impl Plan {
+    /// Plans the folds of a table; the seed decides which full-scale runs go together.
+    pub(crate) fn of(table: &Table, seed: u64) -> Plan {
+        let mut plan = Plan { validation: Validation::FullScale, trainings: Vec::new(), mixes: Vec::new() };
+        let mut full_scale: Vec<usize> = (0..table.groups)
+            .filter(|&group| table.rows.iter().any(|r| r.full_scale && r.group == group))
+            .collect();
+        shuffle(&mut full_scale, seed);
+        for mix in Mix::ALL {
+            let judgements = plan.full_scale_in_turn(table, &full_scale, mix);
+            plan.mixes.push((mix, judgements));
+        }
+        if full_scale.len() < ENOUGH_FULL_SCALE {
+            let held_out = largest_scaled_down(table);
+            plan.validation = match (full_scale.is_empty(), held_out.is_empty()) {
+                (true, _) => Validation::Largest,
+                (false, false) => Validation::FullScaleAndLargest,
+                (false, true) => Validation::FullScale,
+            };
+            for groups in held_out {
+                plan.add_to_all(table, &groups);
+            }
+        }
+        if plan.mixes.iter().all(|(_, judgements)| judgements.as_ref().map_or(true, Vec::is_empty)) {
+            plan.leave_one_out(table, seed, full_scale.is_empty());
+        }
+        plan
+    }
+
+    /// Every full-scale configuration judged once, by models that saw a share of the others.
+    fn full_scale_in_turn(
+        &mut self,
+        table: &Table,
+        groups: &[usize],
+        mix: Mix,
+    ) -> Result<Vec<Judgement>, String> {
+        let share = f64::from(mix.full_scale_percent) / 100.0;
+        let count = groups.len();
+        let wanted =
+            |share: f64| if share == 0.0 { 0 } else { ((share * count as f64).round() as usize).max(1) };
+        if count == 0 {
+            return if share == 0.0 {
+                Ok(Vec::new())
+            } else {
+                Err("there are no full-scale runs".to_owned())
+            };
+        }
+        let folds = if count <= ALONE { count } else { 4 };
+        let available = count - count.div_ceil(folds);
+        let taken = wanted(share).min(available);
+        if share > 0.0 {
+            if taken == 0 {
+                return Err("the only full-scale configuration is needed to judge".to_owned());
+            }
+            let same = Mix::ALL.into_iter().find(|other| {
+                *other < mix && wanted(f64::from(other.full_scale_percent) / 100.0).min(available) == taken
+            });
+            if let Some(same) = same {
+                return Err(format!("the same runs as {same}"));
+            }
+        }
+        let mut judgements = Vec::new();
+        for fold in 0..folds {
+            let judged: Vec<usize> = groups.iter().copied().skip(fold).step_by(folds).collect();
+            // Starting after the fold, so that each configuration is trained on about as often.
+            let others = groups.iter().cycle().skip(fold + 1).take(count - 1);
+            let chosen: Vec<usize> =
+                others.copied().filter(|group| !judged.contains(group)).take(taken).collect();
+            let rows: Vec<usize> = (0..table.rows.len())
+                .filter(|&row| {
+                    let row = &table.rows[row];
+                    let unseen = !judged.contains(&row.group);
+                    unseen && (!row.full_scale || chosen.contains(&row.group))
+                })
+                .collect();
+            if table.groups_among(rows.iter().copied()) < FEWEST_TO_FIT {
+                return Err(format!("it leaves fewer than {FEWEST_TO_FIT} configurations to learn from"));
+            }
+            let training = self.training(balanced(table, &rows));
+            let rows = (0..table.rows.len())
+                .filter(|&row| table.rows[row].full_scale && judged.contains(&table.rows[row].group))
+                .collect();
+            judgements.push(Judgement { training, rows });
+        }
+        Ok(judgements)
+    }
+
+    /// Holds out scaled-down groups; as full-scale runs are larger still, they do not train here.
+    fn add_to_all(&mut self, table: &Table, groups: &[usize]) {
+        let (judged, rest): (Vec<usize>, Vec<usize>) = (0..table.rows.len())
+            .filter(|&row| !table.rows[row].full_scale)
+            .partition(|&row| groups.contains(&table.rows[row].group));
+        let training = self.training(rest.into_iter().map(|row| (row, 1.0)).collect());
+        for (_, judgements) in &mut self.mixes {
+            if let Ok(judgements) = judgements {
+                judgements.push(Judgement { training, rows: judged.clone() });
+            }
+        }
+    }
+
+    /// The last resort: each configuration (or a tenth of them) judged by all the others.
+    fn leave_one_out(&mut self, table: &Table, seed: u64, scaled_down_only: bool) {
+        self.validation = Validation::LeaveOneOut;
+        let mut groups: Vec<usize> = (0..table.groups).collect();
+        shuffle(&mut groups, seed);
+        let folds = groups.len().min(10);
+        let mut judgements = Vec::new();
+        for fold in 0..folds {
+            let judged: Vec<usize> = groups.iter().copied().skip(fold).step_by(folds).collect();
+            let (rows, rest): (Vec<usize>, Vec<usize>) =
+                (0..table.rows.len()).partition(|&row| judged.contains(&table.rows[row].group));
+            let training = self.training(rest.into_iter().map(|row| (row, 1.0)).collect());
+            judgements.push(Judgement { training, rows });
+        }
+        let mix = if scaled_down_only { Mix::ALL[0] } else { Mix::EVERYTHING };
+        self.mixes.retain(|(other, _)| *other != mix);
+        self.mixes.insert(0, (mix, Ok(judgements)));
+    }
+
+    /// The index of a training set, which is kept once.
+    fn training(&mut self, rows: TrainingRows) -> usize {
+        match self.trainings.iter().position(|known| *known == rows) {
+            Some(index) => index,
+            None => {
+                self.trainings.push(rows);
+                self.trainings.len() - 1
+            }
+        }
+    }
+}
+
+/// Rows with weights under which full-scale runs count as much as scaled-down ones.
+pub(crate) fn balanced(table: &Table, rows: &[usize]) -> TrainingRows {
+    let full_scale = rows.iter().filter(|&&row| table.rows[row].full_scale).count();
+    let scaled_down = rows.len() - full_scale;
+    let weight = (scaled_down as f64 / full_scale.max(1) as f64).max(1.0);
+    rows.iter().map(|&row| (row, if table.rows[row].full_scale { weight } else { 1.0 })).collect()
+}
+
+/// Groups to hold out: for each number the target grows with, the configurations with its largest
+/// values; and those that are large in all of them together. Chosen by the features, so that a run
+/// is not held out because it happened to be slow.
+fn largest_scaled_down(table: &Table) -> Vec<Vec<usize>> {
+    let rows: Vec<usize> = (0..table.rows.len()).filter(|&row| !table.rows[row].full_scale).collect();
+    let groups = table.groups_among(rows.iter().copied());
+    let mut growing: Vec<Vec<f64>> = Vec::new();
+    for column in 0..table.columns.len() {
+        let values: Option<Vec<f64>> =
+            rows.iter().map(|&row| table.rows[row].cells[column].as_ref().and_then(number_of)).collect();
+        let Some(values) = values else { continue };
+        let ranks = ranks(&values);
+        let levels = ranks.iter().fold(0.0, |highest: f64, &rank| highest.max(rank));
+        let targets: Vec<f64> = rows.iter().map(|&row| table.rows[row].target.ln()).collect();
+        if levels >= 2.0 && correlation(&ranks, &targets) > 0.2 {
+            growing.push(ranks.iter().map(|rank| rank / levels).collect());
+        }
+    }
+    let together: Vec<f64> =
+        (0..rows.len()).map(|row| growing.iter().map(|sizes| sizes[row]).sum()).collect();
+    if growing.len() > 1 {
+        growing.push(together);
+    }
+    let mut held_out: Vec<Vec<usize>> = Vec::new();
+    for sizes in growing {
+        let mut largest: Vec<f64> = vec![f64::NEG_INFINITY; table.groups];
+        rows.iter().zip(&sizes).for_each(|(&row, &size)| {
+            let group = table.rows[row].group;
+            largest[group] = largest[group].max(size);
+        });
+        let mut order: Vec<usize> = (0..table.groups).filter(|&group| largest[group].is_finite()).collect();
+        order.sort_by(|&a, &b| largest[b].total_cmp(&largest[a]).then(a.cmp(&b)));
+        // Whole levels: a run of equal size left in training would make it interpolation.
+        let at_least = ((LARGEST_SHARE * groups as f64).ceil() as usize).max(1);
+        let Some(&last) = order.get(at_least - 1) else { continue };
+        let chosen: Vec<usize> =
+            order.iter().copied().filter(|&group| largest[group] >= largest[last]).collect();
+        if 2 * chosen.len() <= groups && groups - chosen.len() >= FEWEST_TO_FIT && !held_out.contains(&chosen)
+        {
+            held_out.push(chosen);
+        }
+    }
+    held_out
+}
+
+/// The rank of each value among the different values, from 0.
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let mut levels = values.to_vec();
+    levels.sort_by(f64::total_cmp);
+    levels.dedup();
+    values.iter().map(|value| levels.partition_point(|level| level < value) as f64).collect()
+}
+
+fn correlation(left: &[f64], right: &[f64]) -> f64 {
+    let (Some(l), Some(r)) = (mean(left.iter().copied()), mean(right.iter().copied())) else { return 0.0 };
+    let product = |a: &[f64], ma: f64, b: &[f64], mb: f64| -> f64 {
+        a.iter().zip(b).map(|(x, y)| (x - ma) * (y - mb)).sum()
+    };
+    let scale = (product(left, l, left, l) * product(right, r, right, r)).sqrt();
+    if scale > 0.0 { product(left, l, right, r) / scale } else { 0.0 }
+}
+
+fn shuffle(values: &mut [usize], seed: u64) {
+    let mut random = Pcg64::seed_from_u64(seed);
+    for last in (1..values.len()).rev() {
+        values.swap(last, (random.next_u64() % (last as u64 + 1)) as usize);
+    }
+}

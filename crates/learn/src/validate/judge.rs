@@ -1,0 +1,122 @@
+//! Fitting every model on every training set of the plan, in parallel, and collecting what each says
+//! of the runs it judges. Results come back in a fixed order: any number of threads, same answer.
+
+use rayon::prelude::*;
+
+use super::Plan;
+use crate::pipeline::Pipeline;
+use crate::prepare::Prepared;
+use crate::regress::ROWS_FOR_WIDE_NETWORK;
+use crate::table::Table;
+use crate::{BuildOptions, Mix, ModelKind};
+
+/// What a model said of a run it had not seen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Judged {
+    /// Row of the table.
+    pub row: usize,
+    pub group: usize,
+    pub predicted: f64,
+    pub actual: f64,
+    /// How far beyond its training range the run lay, in spans.
+    pub spans: f64,
+}
+
+/// A model on a mix, judged or left out with the reason.
+pub(crate) struct Verdict {
+    pub model: ModelKind,
+    pub mix: Mix,
+    pub outcome: Result<Outcome, String>,
+}
+
+/// All that was said, and the size of the model.
+pub(crate) struct Outcome {
+    pub judged: Vec<Judged>,
+    pub parameters: usize,
+}
+
+/// Judges every model on every mix.
+pub(crate) fn judge(table: &Table, plan: &Plan, options: &BuildOptions) -> Vec<Verdict> {
+    let prepared: Vec<Prepared> =
+        plan.trainings.par_iter().map(|rows| Prepared::of(table, rows, options.remove_outliers)).collect();
+    // The slow ones first, so that no thread is left with them at the end.
+    let slow_first = [
+        ModelKind::Network,
+        ModelKind::SmallNetwork,
+        ModelKind::CurvedPowerLaw,
+        ModelKind::PowerLaw,
+        ModelKind::Tree,
+        ModelKind::Linear,
+    ];
+    let tasks: Vec<(ModelKind, usize)> = slow_first
+        .into_iter()
+        .filter(|&model| unfit(model, table).is_none())
+        .flat_map(|model| (0..prepared.len()).map(move |training| (model, training)))
+        .collect();
+    let fits: Vec<Result<Pipeline, String>> = tasks
+        .par_iter()
+        .map(|&(model, training)| {
+            let seed = seed_of(options.seed, model, training);
+            Pipeline::fit(model, &prepared[training], options.principal_components, seed)
+        })
+        .collect();
+    let fit_of = |model: ModelKind, training: usize| {
+        tasks.iter().position(|&task| task == (model, training)).map(|index| &fits[index])
+    };
+    let mut verdicts = Vec::new();
+    for model in ModelKind::ALL {
+        for (mix, judgements) in &plan.mixes {
+            let outcome = match (unfit(model, table), judgements) {
+                (Some(reason), _) => Err(reason),
+                (None, Err(reason)) => Err(reason.clone()),
+                (None, Ok(judgements)) => {
+                    let mut outcome = Ok(Outcome { judged: Vec::new(), parameters: 0 });
+                    for judgement in judgements {
+                        match (fit_of(model, judgement.training), &mut outcome) {
+                            (Some(Ok(pipeline)), Ok(outcome)) => {
+                                outcome.parameters = pipeline.fitted.parameters();
+                                outcome.judged.extend(say(table, pipeline, &judgement.rows));
+                            }
+                            (Some(Err(reason)), Ok(_)) => outcome = Err(reason.clone()),
+                            (None, _) | (_, Err(_)) => {}
+                        }
+                    }
+                    outcome
+                }
+            };
+            verdicts.push(Verdict { model, mix: *mix, outcome });
+        }
+    }
+    verdicts
+}
+
+/// Why a model does not suit the table at all.
+fn unfit(model: ModelKind, table: &Table) -> Option<String> {
+    let rows = table.rows.len();
+    match model {
+        ModelKind::Network if rows < ROWS_FOR_WIDE_NETWORK => {
+            Some(format!("{rows} runs are too few for it; from {ROWS_FOR_WIDE_NETWORK} on it competes"))
+        }
+        ModelKind::SmallNetwork if rows >= ROWS_FOR_WIDE_NETWORK => {
+            Some(format!("{rows} runs are enough for the larger network"))
+        }
+        _ => None,
+    }
+}
+
+fn say(table: &Table, pipeline: &Pipeline, rows: &[usize]) -> Vec<Judged> {
+    rows.iter()
+        .map(|&row| {
+            let known = &table.rows[row];
+            let cells: Vec<_> = known.cells.iter().map(Option::as_ref).collect();
+            let (predicted, beyond) = pipeline.predict(&cells);
+            Judged { row, group: known.group, predicted, actual: known.target, spans: beyond.spans }
+        })
+        .collect()
+}
+
+/// A seed for each fit, so that none depends on the order in which they run.
+pub(crate) fn seed_of(seed: u64, model: ModelKind, training: usize) -> u64 {
+    let model = ModelKind::ALL.iter().position(|&other| other == model).unwrap_or(0) as u64;
+    seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (model << 32) ^ training as u64
+}

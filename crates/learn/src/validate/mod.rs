@@ -1,0 +1,9 @@
+//! Judging candidates on runs they have not seen: which runs, by which models, with what result.
+
+mod fold;
+mod judge;
+mod residual;
+
+pub(crate) use fold::{Plan, balanced};
+pub(crate) use judge::{Judged, Verdict, judge, seed_of};
+pub(crate) use residual::{Residuals, repetition_noise};

@@ -1,0 +1,254 @@
+//! The scaling curve in a terminal: braille dots for the model, signs for runs and tests; and a row
+//! of bars for a few numbers. Plain ASCII where the terminal has nothing better.
+
+use harp_core::{Observed, Scale};
+
+use super::axis::Axis;
+use crate::style::{Style, Tone, to_ascii};
+use crate::text::printable;
+use crate::view::ScalingView;
+
+/// Smallest plot that says anything.
+const NARROWEST: usize = 12;
+const LOWEST: usize = 4;
+
+/// Values as a row of bars, one terminal cell each; what is not a number is a gap.
+pub fn sparkline(values: &[f64], style: &Style) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    const LETTERS: [char; 8] = ['_', '.', ',', '-', '=', '+', '*', '#'];
+    let finite = || values.iter().copied().filter(|value| value.is_finite());
+    let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+    let signs = if style.unicode { BARS } else { LETTERS };
+    let sign = |value: &f64| {
+        if !value.is_finite() {
+            return ' ';
+        }
+        let share = if high > low { (value - low) / (high - low) } else { 0.5 };
+        signs[((share * 7.0).round() as usize).min(7)]
+    };
+    values.iter().map(sign).collect()
+}
+
+/// The scaling curve in at most `columns` by `lines` terminal cells, axes included: the model as
+/// dots, runs, and tests as they came out. All series are drawn; they are not told apart.
+pub fn scaling_miniature(view: &ScalingView, columns: usize, lines: usize, style: &Style) -> String {
+    let measured = || view.series.iter().flat_map(|series| &series.measured);
+    let curve = || view.series.iter().flat_map(|series| &series.curve);
+    let tests = || view.series.iter().flat_map(|series| &series.tests);
+    let xs = measured().map(|run| run.x).chain(curve().map(|p| p.x)).chain(tests().map(|test| test.x));
+    let ys = measured().map(|run| run.y.value()).chain(curve().map(|point| point.y.value)).chain(
+        tests().flat_map(|test| {
+            [Some(test.predicted.value), test.actual.map(Observed::value)].into_iter().flatten()
+        }),
+    );
+    let (x, y) = (Axis::over(&view.x, xs), Axis::over(&view.y, ys));
+    let height = lines.saturating_sub(3).max(LOWEST);
+    let y = y.placed((height * 4 - 1) as f64, 0.0);
+    let y_ticks = y.ticks(12.0);
+    let labels = y_ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0);
+    let width = columns.saturating_sub(labels + 3).max(NARROWEST);
+    let x = x.placed(0.0, (width * 2 - 1) as f64);
+
+    let mut grid = Grid::new(width, height);
+    let at = |value_x: f64, value_y: f64| {
+        (x.shows(value_x) && y.shows(value_y)).then(|| (x.position(value_x), y.position(value_y)))
+    };
+    for series in &view.series {
+        let mut points: Vec<(f64, f64)> =
+            series.curve.iter().filter_map(|point| at(point.x, point.y.value)).collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for pair in points.windows(2) {
+            grid.line(pair[0], pair[1]);
+        }
+    }
+    for run in measured() {
+        let sign = match (run.y, run.scale) {
+            (Observed::AtLeast(_), _) => Sign::AtLeast,
+            (_, Scale::Sd) => Sign::Small,
+            _ => Sign::Large,
+        };
+        grid.sign(at(run.x, run.y.value()), sign);
+    }
+    for test in tests() {
+        let sign = match test.actual {
+            None => Sign::Predicted,
+            Some(Observed::AtLeast(bound)) if bound <= test.predicted.high => Sign::AtLeast,
+            Some(actual) if test.predicted.holds(actual.value()) => Sign::Hit,
+            Some(_) => Sign::Miss,
+        };
+        grid.sign(at(test.x, test.actual.map_or(test.predicted.value, Observed::value)), sign);
+    }
+    assemble(view, &grid, (&x, &y), &y_ticks, labels, style)
+}
+
+/// Puts axes, labels and the key around the grid.
+fn assemble(
+    view: &ScalingView,
+    grid: &Grid,
+    (x, y): (&Axis, &Axis),
+    y_ticks: &[(f64, String)],
+    labels: usize,
+    style: &Style,
+) -> String {
+    let plain = |text: &str| if style.unicode { printable(text) } else { to_ascii(&printable(text)) };
+    let mut rows = vec![String::new(); grid.height];
+    for (value, label) in y_ticks {
+        let row = (y.position(*value) / 4.0).floor().clamp(0.0, (grid.height - 1) as f64) as usize;
+        rows[row] = plain(label);
+    }
+    let mut out = String::new();
+    for (row, label) in rows.iter().enumerate() {
+        let joint = if label.is_empty() { style.choose("│", "|") } else { style.choose("┤", "+") };
+        let head = format!("{label:>labels$} {joint}");
+        out.push_str(&style.paint(Tone::Faint, &head));
+        out.push_str(grid.row(row, style).trim_end());
+        out.push('\n');
+    }
+    let base =
+        format!("{:labels$} {}{}", "", style.choose("└", "+"), style.choose("─", "-").repeat(grid.width));
+    out.push_str(&style.paint(Tone::Faint, &base));
+    out.push('\n');
+    let axis_line = x_labels(x, grid.width, &plain(&view.x.name), &plain);
+    out.push_str(&style.paint(Tone::Faint, &format!("{:labels$}  {}", "", axis_line.trim_end())));
+    out.push('\n');
+    let key: Vec<String> = grid
+        .used()
+        .into_iter()
+        .map(|sign| format!("{} {}", style.paint(sign.tone(), sign.text(style)), sign.meaning()))
+        .collect();
+    if !key.is_empty() {
+        out.push_str(&format!("{:labels$}  {}\n", "", key.join("  ")));
+    }
+    out
+}
+
+/// Tick labels under the axis where they do not touch, then the axis's name.
+fn x_labels(x: &Axis, width: usize, name: &str, plain: &dyn Fn(&str) -> String) -> String {
+    let mut line: Vec<char> = vec![' '; width];
+    let name: Vec<char> = name.chars().take(width / 3).collect();
+    let name_from = width - name.len();
+    line[name_from..].copy_from_slice(&name);
+    let mut free_from = 0;
+    for (value, label) in x.ticks(28.0) {
+        let label: Vec<char> = plain(&label).chars().collect();
+        let middle = (x.position(value) / 2.0).round().max(0.0) as usize;
+        let from = middle.saturating_sub(label.len() / 2);
+        if from >= free_from && from + label.len() < name_from {
+            line[from..from + label.len()].copy_from_slice(&label);
+            free_from = from + label.len() + 1;
+        }
+    }
+    line.into_iter().collect()
+}
+
+/// What stands in a cell instead of dots; later ones cover earlier ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Sign {
+    Small,
+    Large,
+    AtLeast,
+    Predicted,
+    Hit,
+    Miss,
+}
+
+impl Sign {
+    fn text(self, style: &Style) -> &'static str {
+        match self {
+            Sign::Small => style.choose("∘", "o"),
+            Sign::Large => style.choose("●", "O"),
+            Sign::AtLeast => style.choose("△", "^"),
+            Sign::Predicted => style.choose("◇", "?"),
+            Sign::Hit => style.choose("◆", "*"),
+            Sign::Miss => style.choose("✗", "x"),
+        }
+    }
+
+    fn tone(self) -> Tone {
+        match self {
+            Sign::Small | Sign::Large => Tone::Accent,
+            Sign::AtLeast => Tone::Warning,
+            Sign::Predicted => Tone::Strong,
+            Sign::Hit => Tone::Good,
+            Sign::Miss => Tone::Bad,
+        }
+    }
+
+    fn meaning(self) -> &'static str {
+        match self {
+            Sign::Small => "scaled-down run",
+            Sign::Large => "full-scale run",
+            Sign::AtLeast => "at least",
+            Sign::Predicted => "predicted",
+            Sign::Hit => "test inside",
+            Sign::Miss => "test outside",
+        }
+    }
+}
+
+/// Cells of two by four dots, some with a sign.
+#[derive(Debug)]
+struct Grid {
+    width: usize,
+    height: usize,
+    dots: Vec<u8>,
+    signs: Vec<Option<Sign>>,
+}
+
+impl Grid {
+    fn new(width: usize, height: usize) -> Self {
+        Grid { width, height, dots: vec![0; width * height], signs: vec![None; width * height] }
+    }
+
+    /// The cell of a dot and the dot's bit in it, as Unicode numbers braille dots.
+    fn cell(&self, (x, y): (f64, f64)) -> Option<(usize, u8)> {
+        if x < -0.5 || y < -0.5 {
+            return None;
+        }
+        let (x, y) = (x.round() as usize, y.round() as usize);
+        let (column, row) = (x / 2, y / 4);
+        let bit = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]][y % 4][x % 2];
+        (column < self.width && row < self.height).then(|| (row * self.width + column, bit))
+    }
+
+    fn line(&mut self, from: (f64, f64), to: (f64, f64)) {
+        let steps = (to.0 - from.0).abs().max((to.1 - from.1).abs()).ceil().clamp(1.0, 10_000.0);
+        for step in 0..=steps as usize {
+            let share = step as f64 / steps;
+            let point = (from.0 + share * (to.0 - from.0), from.1 + share * (to.1 - from.1));
+            if let Some((cell, bit)) = self.cell(point) {
+                self.dots[cell] |= bit;
+            }
+        }
+    }
+
+    fn sign(&mut self, point: Option<(f64, f64)>, sign: Sign) {
+        if let Some((cell, _)) = point.and_then(|point| self.cell(point)) {
+            self.signs[cell] = self.signs[cell].max(Some(sign));
+        }
+    }
+
+    fn row(&self, row: usize, style: &Style) -> String {
+        let cells = row * self.width..(row + 1) * self.width;
+        let mut out = String::new();
+        for cell in cells {
+            match (self.signs[cell], self.dots[cell]) {
+                (Some(sign), _) => out.push_str(&style.paint(sign.tone(), sign.text(style))),
+                (None, 0) => out.push(' '),
+                (None, bits) if style.unicode => {
+                    out.push(char::from_u32(0x2800 + u32::from(bits)).unwrap_or('.'));
+                }
+                (None, _) => out.push('.'),
+            }
+        }
+        out
+    }
+
+    /// Signs that are visible, in order.
+    fn used(&self) -> Vec<Sign> {
+        let mut used: Vec<Sign> = self.signs.iter().flatten().copied().collect();
+        used.sort_unstable();
+        used.dedup();
+        used
+    }
+}

@@ -1,0 +1,259 @@
+//! The tables of the views: cases, candidates, allocations, machines, runs.
+
+use std::collections::BTreeSet;
+
+use harp_core::{Bytes, Host, Observed, Value};
+
+use super::{Cell, Column, Table};
+use crate::style::Tone;
+use crate::text::{number, percent, share, signed_percent};
+use crate::view::{CandidatesView, CaseView, OptionView, PlanView, SweepView, TargetView, Verdict};
+use crate::{Quantity, text};
+
+/// Predicted cases, each with its truth where it is known. Features that are the same in all cases
+/// are left out, unless nothing would be left.
+pub fn cases_table(view: &TargetView) -> Table {
+    let quantity = Quantity::of(&view.target);
+    let names = telling_features(&view.cases);
+    let unit = unit_suffix(&quantity);
+    let interval = format!("{} interval", share(view.coverage));
+    let mut columns: Vec<Column> = names.iter().map(|name| feature_column(name, &view.cases)).collect();
+    columns.extend([
+        Column::right("predicted").key(format!("predicted{unit}")),
+        Column::right(interval).key("interval"),
+        Column::right("request").key(format!("request{unit}")).optional(),
+        Column::right("actual").key(format!("actual{unit}")),
+        Column::right("error").key("error_percent"),
+        Column::left("verdict"),
+    ]);
+    let mut table = Table::new(columns);
+    for case in &view.cases {
+        let mut cells: Vec<Cell> = names.iter().map(|name| feature_cell(case.features.get(name))).collect();
+        cells.extend([
+            Cell::number(quantity.format(case.estimate.value), case.estimate.value),
+            Cell::text(quantity.range(case.estimate.low, case.estimate.high)),
+            Cell::number(quantity.format(case.request), case.request),
+            actual_cell(case, &quantity),
+            case.error_percent.map_or_else(Cell::missing, |error| Cell::number(signed_percent(error), error)),
+            verdict_cell(case),
+        ]);
+        table.push(cells);
+    }
+    table.without_empty_columns()
+}
+
+fn actual_cell(case: &CaseView, quantity: &Quantity) -> Cell {
+    match case.actual {
+        Some(Observed::Exact(value)) => Cell::number(quantity.format(value), value),
+        Some(Observed::AtLeast(value)) => Cell::text(format!("≥ {}", quantity.format(value))),
+        None => Cell::missing(),
+    }
+}
+
+fn verdict_cell(case: &CaseView) -> Cell {
+    let mut words = vec![case.verdict.name()];
+    if case.killed == Some(true) {
+        words.push("killed at request");
+    }
+    if case.extrapolates() {
+        words.push("extrapolated");
+    }
+    match case.verdict {
+        Verdict::Unknown if words.len() == 1 => Cell::missing(),
+        Verdict::Unknown => Cell::text(words[1..].join(", ")),
+        Verdict::Hit if case.killed == Some(true) => Cell::text(words.join(", ")).tone(Tone::Warning),
+        Verdict::Hit => Cell::text(words.join(", ")).tone(Tone::Good),
+        Verdict::Above | Verdict::Below => Cell::text(words.join(", ")).tone(Tone::Bad),
+    }
+}
+
+/// Features that differ between cases, by name.
+fn telling_features(cases: &[CaseView]) -> Vec<String> {
+    let names: BTreeSet<&String> = cases.iter().flat_map(|case| case.features.keys()).collect();
+    let differs = |name: &&String| {
+        cases.windows(2).any(|pair| pair[0].features.get(*name) != pair[1].features.get(*name))
+    };
+    let telling: Vec<String> = names.iter().copied().filter(differs).cloned().collect();
+    if telling.is_empty() { names.into_iter().cloned().collect() } else { telling }
+}
+
+fn feature_column(name: &str, cases: &[CaseView]) -> Column {
+    let is_text =
+        |case: &CaseView| matches!(case.features.get(name), Some(Value::Text(_) | Value::Boolean(_)));
+    if cases.iter().any(is_text) { Column::left(name).key(name) } else { Column::right(name).key(name) }
+}
+
+fn feature_cell(value: Option<&Value>) -> Cell {
+    match value {
+        None => Cell::missing(),
+        Some(Value::Boolean(truth)) => Cell::truth(truth.to_string(), *truth),
+        Some(value @ Value::Integer(integer)) => Cell::number(value.to_string(), *integer as f64),
+        Some(value @ Value::Real(real)) => Cell::number(value.to_string(), *real),
+        Some(Value::Text(text)) => Cell::text(text.as_str()),
+    }
+}
+
+fn unit_suffix(quantity: &Quantity) -> &'static str {
+    match quantity {
+        Quantity::Seconds => "_seconds",
+        Quantity::Bytes => "_bytes",
+        Quantity::Percent => "_percent",
+        Quantity::Money(_) | Quantity::Number => "",
+    }
+}
+
+/// All candidate models with their validation scores; the winner is marked.
+pub fn candidates_table(view: &CandidatesView) -> Table {
+    let quantity = Quantity::of(&view.target);
+    let unit = unit_suffix(&quantity);
+    let mut table = Table::new([
+        Column::left("").key("chosen"),
+        Column::left("model"),
+        Column::left("trained on").key("mix"),
+        Column::left("preparation"),
+        Column::right("rows").key("training_rows").optional(),
+        Column::right("MAPE").key("mape_percent"),
+        Column::right("UPP").key("upp_percent"),
+        Column::right("UP MAPE").key("up_mape_percent").optional(),
+        Column::right("OV MAPE").key("ov_mape_percent"),
+        Column::right("MAE").key(format!("mae{unit}")).optional(),
+        Column::right("factor").key("adjustment").optional(),
+        Column::right("rerun cost").key(format!("reexecution_cost{unit}")),
+        Column::left("note"),
+    ]);
+    for candidate in &view.candidates {
+        let score = |get: fn(&harp_core::Scores) -> Option<f64>| {
+            candidate
+                .scores
+                .as_ref()
+                .and_then(get)
+                .map_or_else(Cell::missing, |v| Cell::number(percent(v), v))
+        };
+        let plain = |value: Option<f64>, format: &dyn Fn(f64) -> String| {
+            value.map_or_else(Cell::missing, |v| Cell::number(format(v), v))
+        };
+        let text_or_missing = |text: &str| if text.is_empty() { Cell::missing() } else { Cell::text(text) };
+        let tone = if candidate.chosen { Tone::Strong } else { Tone::Plain };
+        table.push([
+            Cell::truth(if candidate.chosen { "→" } else { "" }, candidate.chosen).tone(Tone::Good),
+            Cell::text(candidate.regressor.as_str()).tone(tone),
+            text_or_missing(&candidate.mix),
+            text_or_missing(&candidate.preparation),
+            Cell::from(candidate.training_rows),
+            score(|s| Some(s.mape)),
+            score(|s| Some(s.upp)),
+            score(|s| s.up_mape),
+            score(|s| s.ov_mape),
+            plain(candidate.scores.as_ref().map(|s| s.mae), &|v| quantity.format(v)),
+            plain(candidate.adjustment, &|v| format!("{v:.2}")),
+            plain(candidate.reexecution_cost, &|v| quantity.format(v)),
+            candidate.note.as_deref().map_or_else(Cell::missing, |note| Cell::text(note).tone(Tone::Warning)),
+        ]);
+    }
+    table.without_empty_columns()
+}
+
+/// Every allocation considered, with time, price and risk; what was chosen and why others were not.
+pub fn plan_table(view: &PlanView) -> Table {
+    let money = Quantity::Money(view.money_unit.clone());
+    let mut table = Table::new([
+        Column::left("").key("chosen"),
+        Column::left("allocation"),
+        Column::right("time").key("walltime_seconds"),
+        Column::right(format!("{} interval", share(view.coverage))).key("walltime_interval").optional(),
+        Column::right("time limit").key("request_time_seconds"),
+        Column::right("memory").key("request_memory_bytes").optional(),
+        Column::right("price").key("price"),
+        Column::right("at most").key("price_ceiling").optional(),
+        Column::right("risk").key("risk"),
+        Column::left("remark"),
+    ]);
+    for option in &view.options {
+        let (time, price) = (&option.walltime, option.price.0);
+        let tone = if option.chosen { Tone::Strong } else { Tone::Plain };
+        let amount = |value: f64| Cell::number(money.format(value), value);
+        table.push([
+            Cell::truth(if option.chosen { "→" } else { "" }, option.chosen).tone(Tone::Good),
+            Cell::text(option.allocation.to_string()).tone(tone),
+            Cell::number(Quantity::Seconds.format(time.value), time.value).tone(tone),
+            Cell::text(Quantity::Seconds.range(time.low, time.high)),
+            Cell::number(option.request_time.to_walltime(), option.request_time.0),
+            option
+                .request_memory
+                .map_or_else(Cell::missing, |bytes| Cell::number(bytes.to_string(), bytes.as_f64())),
+            amount(price).tone(tone),
+            option.price_ceiling.map_or_else(Cell::missing, |ceiling| amount(ceiling.0)),
+            Cell::number(share(option.risk), option.risk),
+            remark_cell(option),
+        ]);
+    }
+    table.without_empty_columns()
+}
+
+fn remark_cell(option: &OptionView) -> Cell {
+    if !option.fits() {
+        return Cell::text(option.problems.join("; ")).tone(Tone::Bad);
+    }
+    let words: Vec<&str> = [
+        (option.chosen, "recommended"),
+        (option.knee, "knee"),
+        (option.default, "default"),
+        (option.on_front, "front"),
+        (option.extrapolates, "extrapolated"),
+    ]
+    .into_iter()
+    .filter_map(|(is, word)| is.then_some(word))
+    .collect();
+    if words.is_empty() { Cell::missing() } else { Cell::text(words.join(", ")) }
+}
+
+/// What is known of the machines, one line a fact.
+pub fn host_table(hosts: &[Host]) -> Table {
+    let mut columns = vec![Column::left("")];
+    columns.extend(hosts.iter().map(|host| Column::left(host.name.as_str())));
+    let mut table = Table::new(columns);
+    let mut fact = |name: &str, get: &dyn Fn(&Host) -> Option<String>| {
+        let facts: Vec<Option<String>> = hosts.iter().map(get).collect();
+        if facts.iter().any(Option::is_some) {
+            let cells = facts.into_iter().map(|fact| fact.map_or_else(Cell::missing, Cell::text));
+            table.push(std::iter::once(Cell::text(name)).chain(cells));
+        }
+    };
+    let list = |items: Vec<String>| (!items.is_empty()).then(|| items.join(", "));
+    fact("processor", &|host| host.processor.clone());
+    fact("cores", &|host| match (host.cores, host.threads) {
+        (Some(cores), Some(threads)) if threads != cores => Some(format!("{cores} ({threads} threads)")),
+        (Some(count), _) | (None, Some(count)) => Some(count.to_string()),
+        (None, None) => None,
+    });
+    fact("clock", &|host| host.clock_mhz.map(|clock| format!("{} GHz", number(clock / 1000.0))));
+    fact("caches", &|host| {
+        list(host.caches.iter().map(|cache| format!("L{} {}", cache.level, cache.size)).collect())
+    });
+    fact("memory", &|host| host.memory.map(|bytes: Bytes| bytes.to_string()));
+    fact("GPUs", &|host| {
+        list(host.gpus.iter().map(|gpu| format!("{} ({})", gpu.name, gpu.memory)).collect())
+    });
+    fact("kernel", &|host| host.kernel.clone());
+    table
+}
+
+/// What was run.
+pub fn sweep_table(view: &SweepView) -> Table {
+    let mut table = Table::new([Column::left("runs").key("kind"), Column::right("count")]);
+    for (name, count, tone) in [
+        ("scaled down", view.scaled_down, Tone::Plain),
+        ("full scale", view.full_scale, Tone::Plain),
+        ("test", view.test, Tone::Plain),
+        ("ended at a limit", view.censored, Tone::Warning),
+        ("failed", view.failed, Tone::Bad),
+    ] {
+        if count > 0 || tone == Tone::Plain {
+            table.push([
+                Cell::text(name),
+                Cell::number(text::group_thousands(&count.to_string()), count as f64).tone(tone),
+            ]);
+        }
+    }
+    table
+}

@@ -1,0 +1,20 @@
+//! What a person is shown, as plain data: filled by the command line, drawn by the rest of this
+//! room, and written as it is by `--json`. Views compute nothing but what a reader would compute
+//! from the same row (inside or outside, error in percent); they know no learner and no site.
+
+mod candidate;
+mod case;
+mod estimate;
+mod plan;
+mod run;
+mod scaling;
+mod target;
+
+pub use candidate::{CandidateView, CandidatesView};
+pub(crate) use case::features_label;
+pub use case::{CaseView, Verdict};
+pub use estimate::Estimate;
+pub use plan::{OptionView, PlanView};
+pub use run::{Provenance, RunView, SweepView};
+pub use scaling::{AxisView, CurvePoint, MeasuredPoint, ScalingSeries, ScalingView, TestPoint};
+pub use target::TargetView;

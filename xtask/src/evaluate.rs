@@ -1,0 +1,82 @@
+//! How the learners do on sweeps of real applications that are not part of the repository.
+//!
+//! Each CSV has one row a configuration, a column `seconds` (the target) and a column `split` (sd, fs
+//! or test); every other column is a feature.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use harp_core::{Column, Dataset, Observed, Row, Scale, Target, Value};
+use harp_learn::{BuildOptions, Policy};
+
+use crate::metadata;
+
+/// Where the sweeps lie when no folder is named.
+const USUAL: &str = "../shared/data/prediction";
+
+/// Builds a model on every sweep of a folder and prints its errors on the test rows.
+pub fn evaluate(directory: Option<&str>) -> Result<()> {
+    let directory = directory.map_or_else(|| metadata::root().join(USUAL), PathBuf::from);
+    let mut files: Vec<PathBuf> = match fs::read_dir(&directory) {
+        Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).collect(),
+        Err(_) => {
+            println!("no sweeps at {}: nothing evaluated; name a folder with CSV files", directory.display());
+            return Ok(());
+        }
+    };
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "csv"));
+    files.sort();
+    println!("{:24} {:>6} {:>8} {:>6} {:>9} {:>8} {:>7}  winner", "sweep", "policy", "MAPE %", "UPP %", "reserved", "cover90", "build s");
+    for file in files {
+        let dataset = read(&file)?;
+        for policy in [Policy::Mae, Policy::Wtm, Policy::Cost] {
+            let start = Instant::now();
+            let built = harp_learn::build(&dataset, &BuildOptions { policy, ..BuildOptions::default() });
+            let seconds = start.elapsed().as_secs_f64();
+            let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let model = match built {
+                Ok(model) => model,
+                Err(error) => {
+                    println!("{name:24} {policy:>6} {error}");
+                    continue;
+                }
+            };
+            let evaluation = model.evaluate(&dataset, |row| row.scale == Scale::Test)?;
+            let scores = evaluation.estimate.context("no test rows")?;
+            println!(
+                "{name:24} {policy:>6} {:8.1} {:6.1} {:9.2} {:8.1} {seconds:7.2}  {}",
+                scores.mape,
+                scores.upp,
+                evaluation.reserved_ratio.unwrap_or(f64::NAN),
+                evaluation.coverage_90.unwrap_or(f64::NAN),
+                model.winner().map(ToString::to_string).unwrap_or_default(),
+            );
+        }
+    }
+    Ok(())
+}
+
+fn read(file: &Path) -> Result<Dataset> {
+    let mut reader = csv::Reader::from_path(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let header = reader.headers()?.clone();
+    let feature = |name: &&str| *name != "seconds" && *name != "split";
+    let columns = header.iter().filter(feature).map(|name| Column { name: name.to_owned() }).collect();
+    let mut rows = Vec::new();
+    for (index, record) in reader.records().enumerate() {
+        let record = record?;
+        let cell = |name: &str| header.iter().position(|column| column == name).and_then(|at| record.get(at)).unwrap_or("");
+        rows.push(Row {
+            cells: header
+                .iter()
+                .filter(feature)
+                .map(|name| Some(cell(name)).filter(|text| !text.is_empty()).map(Value::from_text))
+                .collect(),
+            observed: Observed::Exact(cell("seconds").parse().context("seconds")?),
+            scale: cell("split").parse().map_err(anyhow::Error::msg)?,
+            group: index as u64,
+        });
+    }
+    Ok(Dataset::new(Target::Walltime, columns, rows)?)
+}
