@@ -8,20 +8,30 @@
 //! This room only handles text. It never reads a file, a clock or the environment and starts no
 //! process: callers hand it texts, and closures for what only they can know.
 
+mod check;
+mod design;
 mod diagnostic;
 mod experiment;
 mod expression;
+mod keys;
 mod metric;
 mod parameter;
 mod program;
 mod render;
 mod shell;
+mod spec;
 mod suggest;
 mod template;
+mod words;
 
+#[cfg(test)]
+mod samples;
+
+pub use check::{Checked, parse};
+pub use design::{Plan, Surroundings};
 pub use diagnostic::{Diagnostic, Position, Severity};
 pub use experiment::{
-    Budget, Design, Experiment, Learn, Method, Parallel, PlannedRun, Policy, Resources, Schedule,
+    Budget, Constraint, Design, Experiment, Learn, Method, Parallel, PlannedRun, Policy, Resources, Schedule,
 };
 pub use expression::{Expression, ExpressionError};
 pub use metric::MetricError;

@@ -328,3 +328,7 @@ fn is_input(experiment: &Experiment, name: &str, file: &str) -> bool {
                 && matches!(input.placing, Placing::Link | Placing::Copy)
         })
 }
+
+#[cfg(test)]
+#[path = "render_tests.rs"]
+mod tests;
