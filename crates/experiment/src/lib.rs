@@ -9,6 +9,7 @@
 //! process: callers hand it texts, and closures for what only they can know.
 
 mod check;
+mod derived;
 mod design;
 mod diagnostic;
 mod experiment;

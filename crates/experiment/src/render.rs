@@ -171,7 +171,7 @@ impl<'a> Filler<'a> {
         let own = experiment.program.own_directory;
         let directory = if own { normal(place.run_directory) } else { home.clone() };
         let mut values: BTreeMap<String, String> =
-            configuration.features().into_iter().map(|(name, value)| (name, value.to_string())).collect();
+            configuration.values().into_iter().map(|(name, value)| (name, value.to_string())).collect();
         for parameter in experiment.parameters.iter().filter(|parameter| parameter.kind == Kind::File) {
             if let Some(Value::Text(file)) = configuration.parameters.get(&parameter.name)
                 && own

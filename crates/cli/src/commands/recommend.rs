@@ -66,7 +66,7 @@ pub fn advise(
     let policy = Policy { interval: project.experiment.learn.interval, ..Policy::default() };
     let question = Question { site, candidates: &candidates, limits, policy };
     let forecast = |allocation: &Allocation| -> Result<Forecast, Failure> {
-        let mut features = configuration(case, allocation).features();
+        let mut features = configuration(case, allocation).values();
         cases::complete_from(project, &mut features);
         let walltime = walltime.predict(&features)?;
         cases::check_range(&walltime, extrapolate)?;
@@ -139,7 +139,7 @@ pub fn job_script(
 ) -> Result<String, Failure> {
     let plan = advised.plan().ok_or_else(|| Failure::bad_input("no plan was chosen"))?;
     let mut configuration = configuration(case, &plan.candidate);
-    let mut features = configuration.features();
+    let mut features = configuration.values();
     cases::complete_from(project, &mut features);
     configuration.parameters.0.extend(features.into_iter().filter(|(name, _)| {
         project.experiment.parameters.iter().any(|parameter| parameter.name == *name)
@@ -265,7 +265,7 @@ fn in_words(view: &PlanView, advised: &Recommendation, terminal: &Terminal) -> S
         text.push_str(&format!("  - {reason}\n"));
     }
     for refused in &advised.refused {
-        text.push_str(&format!("  - left out: {refused}\n"));
+        text.push_str(&format!("  - left out {}: {}\n", refused.count, refused.example));
     }
     for warning in &view.warnings {
         text.push_str(&format!("warning: {warning}\n"));
