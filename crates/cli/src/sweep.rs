@@ -3,19 +3,22 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use harp_core::{Configuration, ConfigurationKey, Money, Outcome, Scale, Seconds, Target};
+use harp_core::{Allocation, Configuration, ConfigurationKey, Money, Outcome, Run, Scale, Seconds, Target};
 use harp_experiment::{Plan, PlannedRun, Surroundings};
 use harp_history::Recorded;
 use harp_learn::ModelFile;
+use harp_measure::Spent;
 use harp_site::{Placement, Site};
 
 use crate::failure::Failure;
 use crate::project::{self, Project};
 
 /// All that is known while runs are planned: what was measured, what a model says, what it costs.
+#[derive(Clone)]
 pub struct Knowledge {
     measured: BTreeMap<ConfigurationKey, (f64, u32)>,
     of_scale: BTreeMap<Scale, (f64, u32)>,
+    spent: Spent,
     model: Option<ModelFile>,
     site: Site,
 }
@@ -30,15 +33,23 @@ impl Knowledge {
         let file = project.model_file();
         let model = if file.exists() { project::read_model(&file).ok() } else { None };
         let site = crate::commands::find_site(project.experiment.learn.site.as_deref().unwrap_or("local"))?;
-        let mut knowledge = Knowledge { measured: BTreeMap::new(), of_scale: BTreeMap::new(), model, site };
+        let mut knowledge = Knowledge { measured: BTreeMap::new(), of_scale: BTreeMap::new(), spent: Spent::new(), model, site };
         for Recorded { run, .. } in &recorded {
-            if let Some(time) = run.usage.walltime {
-                let add = |sum: &mut (f64, u32)| *sum = (sum.0 + time.0, sum.1 + 1);
-                add(knowledge.measured.entry(run.configuration.key()).or_default());
-                add(knowledge.of_scale.entry(run.configuration.scale).or_default());
-            }
+            knowledge.learn(run);
         }
         Ok(knowledge)
+    }
+
+    /// Takes note of how long a run took and what it cost.
+    pub fn learn(&mut self, run: &Run) {
+        let Some(time) = run.usage.walltime else { return };
+        let add = |sum: &mut (f64, u32)| *sum = (sum.0 + time.0, sum.1 + 1);
+        add(self.measured.entry(run.configuration.key()).or_default());
+        add(self.of_scale.entry(run.configuration.scale).or_default());
+        let cost = self.price(&run.configuration.allocation, time).unwrap_or_default();
+        let (spent_time, spent_money) = self.spent.entry(run.configuration.scale).or_default();
+        *spent_time += time;
+        *spent_money += cost;
     }
 
     /// How long a run may take: as measured, as predicted, or like the others of its scale.
@@ -54,11 +65,19 @@ impl Knowledge {
 
     /// What a run may cost at the experiment's site.
     pub fn cost(&self, configuration: &Configuration) -> Option<Money> {
-        let time = self.time(configuration)?;
-        let allocation = &configuration.allocation;
+        self.price(&configuration.allocation, self.time(configuration)?)
+    }
+
+    /// What holding an allocation for some time costs at the experiment's site.
+    pub fn price(&self, allocation: &Allocation, time: Seconds) -> Option<Money> {
         let placement = self.site.admit(allocation, Some(time)).placements.into_iter().next();
         let first = || Some(Placement { node_type: self.site.node_types.first()?.name.clone(), partition: None });
         self.site.price(allocation, &placement.or_else(first)?, time).ok()
+    }
+
+    /// What the runs of each scale have used already.
+    pub fn spent(&self) -> &Spent {
+        &self.spent
     }
 
     /// The site prices are from.
