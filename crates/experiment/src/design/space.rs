@@ -250,3 +250,10 @@ fn set_resource(allocation: &mut Allocation, name: &str, value: &Value) {
         _ => {}
     }
 }
+
+/// How many things vary at a scale.
+pub(crate) fn varied(parameters: &[Parameter], resources: Option<&Resources>, scale: Scale) -> usize {
+    let parameters = parameters.iter().filter_map(|parameter| parameter.values.get(&scale).cloned());
+    let resources = resources.map(resource_domains).unwrap_or_default();
+    parameters.chain(resources.into_iter().map(|(_, domain)| domain)).filter(varies).count()
+}
