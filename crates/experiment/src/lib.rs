@@ -13,11 +13,14 @@ mod design;
 mod diagnostic;
 mod experiment;
 mod expression;
+mod initial;
 mod keys;
 mod metric;
 mod parameter;
 mod program;
+mod reference;
 mod render;
+mod schema;
 mod shell;
 mod spec;
 mod suggest;
@@ -34,11 +37,14 @@ pub use experiment::{
     Budget, Constraint, Design, Experiment, Learn, Method, Parallel, PlannedRun, Policy, Resources, Schedule,
 };
 pub use expression::{Expression, ExpressionError};
+pub use initial::{Initial, init_from_command};
 pub use metric::MetricError;
 pub use parameter::{Delivery, Domain, Kind, Parameter, Range, Spacing};
 pub use program::{
     Command, Extraction, Input, JsonPath, JsonStep, MetricRule, Pattern, Placing, Program, Source,
     SuccessRule, Take, TemplateFile,
 };
+pub use reference::reference_markdown;
 pub use render::{Execute, FilledFile, Place, RenderError, Rendered, Setup};
+pub use schema::schema;
 pub use template::{Template, TemplateError};
