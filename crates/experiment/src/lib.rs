@@ -7,6 +7,29 @@
 //!
 //! This room only handles text. It never reads a file, a clock or the environment and starts no
 //! process: callers hand it texts, and closures for what only they can know.
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use harp_experiment::{Execute, Place, Surroundings, parse};
+//!
+//! let text = r#"
+//! name = "euler"
+//! [program]
+//! command = "euler --terms {terms}"
+//! [parameters.terms]
+//! sd = [100, 200]
+//! fs = [100000]
+//! "#;
+//! let experiment = parse("harp.toml", text).map_err(|found| found[0].clone())?.experiment;
+//! let plan = experiment.plan(&experiment.scales(), &Surroundings::default())?;
+//! assert_eq!(plan.runs.len(), 3);
+//!
+//! let place = Place { experiment_directory: Path::new("/home/me"), run_directory: Path::new("/tmp/run") };
+//! let last = experiment.render(&plan.runs[2].configuration, &place, &|_| None)?;
+//! assert_eq!(last.execute, Execute::Words(vec!["euler".into(), "--terms".into(), "100000".into()]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod check;
 mod design;

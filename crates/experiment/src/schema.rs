@@ -59,7 +59,7 @@ fn shape(shape: Shape) -> Value {
             json!({ "anyOf": [{ "type": "number", "exclusiveMinimum": 0 }, { "type": "string" }] })
         }
         Shape::Choice(words) => json!({ "type": "string", "enum": words }),
-        Shape::Scalar => scalar,
+        Shape::Number => json!({ "type": "number" }),
         Shape::Values => {
             let list = json!({ "type": "array", "items": scalar.clone(), "minItems": 1 });
             json!({ "anyOf": [scalar, list, table(&RANGE)] })

@@ -6,6 +6,7 @@
 mod budget;
 mod chance;
 mod choose;
+mod derive;
 mod latin;
 mod plan;
 mod range;

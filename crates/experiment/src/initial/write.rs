@@ -68,6 +68,12 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
+/// A line with a remark beside it, the remarks below each other.
+fn line(text: &str, beside: &str) -> String {
+    let width = 38 + text.len() - text.trim_start().len();
+    format!("{text:<width$} # {}\n", remark(beside))
+}
+
 /// A text for a comment: on one line.
 fn remark(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
@@ -84,35 +90,31 @@ fn head(guess: &Guess) -> String {
             }
         })
         .collect();
-    let line = words.join(" ");
+    let joined = words.join(" ");
     // Written as one line where taking it apart again gives the same words.
-    let plain = words::split(&line).is_ok_and(|split| split.words == words && split.special.is_none());
+    let plain = words::split(&joined).is_ok_and(|split| split.words == words && split.special.is_none());
     let command = if plain {
-        quoted(&line)
+        quoted(&joined)
     } else {
         format!("[{}]", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(", "))
     };
-    format!(
-        "\
-# An experiment for harp: run the program small, learn, predict the full-size run.
-# The reference of this file: harp docs
-name = {name}                # runs of the same name are learned from together
-
-[program]
-command = {command}
-# setup = \"make\"                     # once before the sweep
-# environment = {{ OMP_NUM_THREADS = \"{{threads}}\" }}
-# inputs = [\"data.txt\"]              # files each run needs in a directory of its own
-
-# [program.success]                  # besides exit code 0
-# output = \"converged\"               # what a good run prints
-
-# [metrics.step_seconds]             # a figure the program prints
-# pattern = 'step took (?<value>[0-9.]+) s'
-{flags}",
-        name = quoted(&experiment_name(guess)),
-        flags = flags(guess),
-    )
+    [
+        "# An experiment for harp: run the program small, learn, predict the full-size run.\n".to_owned(),
+        line(
+            &format!("name = {}", quoted(&experiment_name(guess))),
+            "runs of the same name are learned from together",
+        ),
+        format!("\n[program]\ncommand = {command}\n"),
+        line("# setup = \"make\"", "once before the sweep"),
+        line("# environment = { OMP_NUM_THREADS = \"2\" }", "added to each run's environment"),
+        line("# inputs = [\"data.txt\"]", "files each run needs in a directory of its own"),
+        line("\n# [program.success]", "besides exit code 0"),
+        line("# output = \"converged\"", "what a good run prints"),
+        line("\n# [metrics.step_seconds]", "a figure the program prints"),
+        "# pattern = 'step took (?<value>[0-9.]+) s'\n".to_owned(),
+        flags(guess),
+    ]
+    .concat()
 }
 
 fn flags(guess: &Guess) -> String {
@@ -150,41 +152,39 @@ fn experiment_name(guess: &Guess) -> String {
 
 fn parameter(found: &Found) -> String {
     let Found { name, value, file, written } = found;
-    let written = remark(written);
+    let heading = line(&format!("\n[parameters.{name}]"), &format!("from `{written}`"));
     if *file {
         let path = quoted(&value.to_string());
-        return format!(
-            "\n[parameters.{name}]               # from `{written}`\ntype = \"file\"                        # its size, {name}_bytes, is learned from\n\
-             values = [{path}]\n# sd = [\"small-1.dat\", \"small-2.dat\"]   # smaller files, if there are any\n# fs = [{path}]\n"
-        );
+        return [
+            heading,
+            line("type = \"file\"", &format!("its size, {name}_bytes, is learned from")),
+            format!("values = [{path}]\n"),
+            line("# sd = [\"small-1\", \"small-2\"]", "smaller files, if there are any"),
+            format!("# fs = [{}]\n", remark(&path)),
+        ]
+        .concat();
     }
     let kind = match value {
         Value::Integer(_) => "integer",
         Value::Real(_) => "real",
         Value::Boolean(_) | Value::Text(_) => "text",
     };
-    let whole = value.as_number().filter(|_| is_size(found));
-    let values = match (whole, value) {
+    let size = value.as_number().filter(|_| is_size(found));
+    let values = match (size, value) {
         (Some(size), Value::Integer(number)) => {
             let (from, to) = ((size / 50.0).ceil() as i64, (size / 5.0).ceil() as i64);
-            sized(
-                &from.to_string(),
-                &to.to_string(),
-                &number.to_string(),
-                &number.saturating_mul(2).to_string(),
-            )
+            let beyond = number.saturating_mul(2);
+            sized(&from.to_string(), &to.to_string(), &number.to_string(), &beyond.to_string())
         }
         (Some(size), _) => sized(&real(size / 50.0), &real(size / 5.0), &real(size), &real(size * 2.0)),
-        (None, Value::Text(text)) => {
-            format!("values = [{}]               # add others to compare\n", quoted(text))
-        }
-        (None, Value::Real(number)) => {
-            format!("values = [{}]               # kept as it is; add others to vary it\n", real(*number))
-        }
-        (None, other) => format!("values = [{other}]               # kept as it is; add others to vary it\n"),
+        (None, Value::Text(text)) => line(&format!("values = [{}]", quoted(text)), "add others to compare"),
+        (None, Value::Real(number)) => line(&format!("values = [{}]", real(*number)), KEPT),
+        (None, other) => line(&format!("values = [{other}]"), KEPT),
     };
-    format!("\n[parameters.{name}]               # from `{written}`\ntype = \"{kind}\"\n{values}")
+    format!("{heading}type = \"{kind}\"\n{values}")
 }
+
+const KEPT: &str = "kept as it is; add others to vary it";
 
 /// A real number as TOML writes it.
 fn real(number: f64) -> String {
@@ -192,11 +192,13 @@ fn real(number: f64) -> String {
 }
 
 fn sized(from: &str, to: &str, full: &str, beyond: &str) -> String {
-    format!(
-        "sd = {{ from = {from}, to = {to}, count = 4, spacing = \"geometric\" }}   # scaled down: quick runs to learn from\n\
-         fs = [{full}]                       # full scale: as given\n\
-         # test = [{beyond}]                 # to be predicted, then run to see whether it was right\n"
-    )
+    [
+        "# scaled down: quick runs to learn from\n".to_owned(),
+        format!("sd = {{ from = {from}, to = {to}, count = 4, spacing = \"geometric\" }}\n"),
+        line(&format!("fs = [{full}]"), "full scale: as given"),
+        line(&format!("# test = [{beyond}]"), "to be predicted, then run to see whether it was right"),
+    ]
+    .concat()
 }
 
 fn allocation(guess: &Guess) -> String {
@@ -226,13 +228,18 @@ fn allocation(guess: &Guess) -> String {
 
 fn tail(sizes: usize) -> String {
     let method = if sizes > 2 {
-        "method = \"latin-hypercube\"           # many things vary: a sample of their combinations\nruns = 20\n"
+        line("method = \"latin-hypercube\"", "much varies: a sample of the combinations") + "runs = 20\n"
     } else {
-        "# method = \"latin-hypercube\"         # instead of every combination\n# runs = 20\n"
+        line("# method = \"latin-hypercube\"", "instead of every combination") + "# runs = 20\n"
     };
-    format!(
-        "\n[design]\n{method}repetitions = 2                      # each combination twice: how much do times vary?\n\
-         seed = 1\n# timeout = \"10m\"                    # for each run\n# total_timeout = \"1h\"\n\
-         \n[learn]\ntargets = [\"walltime\", \"peak_memory\"]\n"
-    )
+    [
+        "\n[design]\n".to_owned(),
+        method,
+        line("repetitions = 2", "each combination twice: how much do times vary?"),
+        line("seed = 1", "the same seed gives the same sweep"),
+        line("# timeout = \"10m\"", "for each run"),
+        line("# total_timeout = \"1h\"", "for the whole sweep"),
+        "\n[learn]\ntargets = [\"walltime\", \"peak_memory\"]\n".to_owned(),
+    ]
+    .concat()
 }

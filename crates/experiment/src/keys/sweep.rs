@@ -118,10 +118,10 @@ pub(crate) static RANGE: Table = Table {
     heading: "a range",
     about: "Numbers between two ends, both included. A grid takes `count` of them or every `step`; the other designs draw from the whole interval.",
     keys: &[
-        key("from", Shape::Scalar, "", "The lower end.", "100"),
-        key("to", Shape::Scalar, "", "The upper end.", "10000"),
+        key("from", Shape::Number, "", "The lower end.", "100"),
+        key("to", Shape::Number, "", "The upper end.", "10000"),
         key("count", Shape::Whole(1), "none", "How many values a grid takes.", "5"),
-        key("step", Shape::Scalar, "none", "The distance between values; only these are ever taken.", "100"),
+        key("step", Shape::Number, "none", "The distance between values; only these are ever taken.", "100"),
         key(
             "spacing",
             Shape::Choice(&["linear", "geometric"]),

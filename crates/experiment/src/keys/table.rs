@@ -43,8 +43,8 @@ pub(crate) enum Shape {
     Duration,
     /// One of some words.
     Choice(&'static [&'static str]),
-    /// A number, text or truth value.
-    Scalar,
+    /// Any number.
+    Number,
     /// A scalar, a list of them, or a range.
     Values,
     /// A whole number or a list of them.
@@ -85,6 +85,8 @@ impl Table {
         let mut found: Vec<&'static Table> = vec![&ROOT];
         let mut next = 0;
         while let Some(table) = found.get(next).copied() {
+            // Inner tables follow the table they belong to.
+            let mut place = next + 1;
             for key in table.keys {
                 let inner = match key.shape {
                     Shape::Table(inner) | Shape::Named(inner) | Shape::List(inner) => Some(inner),
@@ -94,7 +96,8 @@ impl Table {
                 if let Some(inner) = inner
                     && !found.iter().any(|known| std::ptr::eq(*known, inner))
                 {
-                    found.push(inner);
+                    found.insert(place, inner);
+                    place += 1;
                 }
             }
             next += 1;
@@ -118,7 +121,7 @@ impl Shape {
                 let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
                 format!("one of {}", quoted.join(", "))
             }
-            Shape::Scalar => "a number, a text, true or false".into(),
+            Shape::Number => "a number".into(),
             Shape::Values => "a value, a list of values, or a range { from, to, count }".into(),
             Shape::Counts(least) => format!("a whole number from {least}, or a list of them"),
             Shape::Sizes => "a size such as \"2G\", or a list of them".into(),

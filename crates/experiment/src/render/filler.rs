@@ -7,8 +7,7 @@ use harp_core::{Configuration, Value};
 
 use super::{Execute, FilledFile, Place, RenderError, Rendered, Setup};
 use crate::{
-    Command, Delivery, Experiment, Input, Kind, MetricRule, Placing, Source, SuccessRule, Template, shell,
-    template,
+    Command, Delivery, Experiment, Input, Kind, MetricRule, Source, SuccessRule, Template, shell, template,
 };
 
 impl Experiment {
@@ -233,8 +232,6 @@ fn inside(path: &Path) -> PathBuf {
 fn is_input(experiment: &Experiment, name: &str, file: &str) -> bool {
     stays_inside(Path::new(file))
         && experiment.program.inputs.iter().any(|input| {
-            input.source.sole_placeholder() == Some(name)
-                && input.target.sole_placeholder() == Some(name)
-                && matches!(input.placing, Placing::Link | Placing::Copy)
+            input.source.sole_placeholder() == Some(name) && input.target.sole_placeholder() == Some(name)
         })
 }
