@@ -9,6 +9,8 @@ use crate::system;
 #[derive(Debug, Clone, Default)]
 pub struct Stop {
     requested: Arc<AtomicBool>,
+    /// Flags that set this one too.
+    others: Vec<Arc<AtomicBool>>,
     heeds_signals: bool,
 }
 
@@ -25,6 +27,13 @@ impl Stop {
         Self { heeds_signals: true, ..Self::default() }
     }
 
+    /// A flag that is set with this one, and can be set without setting this one.
+    pub(crate) fn child(&self) -> Self {
+        let mut others = self.others.clone();
+        others.push(Arc::clone(&self.requested));
+        Self { requested: Arc::default(), others, heeds_signals: self.heeds_signals }
+    }
+
     /// Asks for an end.
     pub fn request(&self) {
         self.requested.store(true, Ordering::SeqCst);
@@ -32,6 +41,8 @@ impl Stop {
 
     /// Whether an end was asked for.
     pub fn is_requested(&self) -> bool {
-        self.requested.load(Ordering::SeqCst) || (self.heeds_signals && system::signal_caught())
+        self.requested.load(Ordering::SeqCst)
+            || self.others.iter().any(|other| other.load(Ordering::SeqCst))
+            || (self.heeds_signals && system::signal_caught())
     }
 }
