@@ -32,7 +32,6 @@
 //! ```
 
 mod check;
-mod derived;
 mod design;
 mod diagnostic;
 mod experiment;

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs::File;
+use std::path::Path;
 
 use harp_core::{Allocation, Host, Run, Scale, Seconds};
 use harp_experiment::PlannedRun;
 use harp_history::Store;
-use harp_measure::{MemoryMethod, Recorder, Stop, Summary, Sweep, SweepEnd, SweepError};
+use harp_measure::{MemoryMethod, Recorder, Spent, Stop, Summary, Sweep, SweepEnd, SweepError};
 use serde::Serialize;
 
 use crate::arguments::Generate;
@@ -157,29 +158,36 @@ impl<'a> Session<'a> {
         }
         self.is_set_up = true;
         let state = self.project.state();
-        let mut say = SayLines(self.terminal);
-        let experiment = &self.project.experiment;
-        let finished = harp_measure::set_up(experiment, &self.project.directory, &state, &mut say, &self.stop)
-            .map_err(failure)?;
+        let sweep = self.sweep_of(&state, Vec::new());
+        let finished = sweep.set_up(&mut SayLines(self.terminal), &self.stop).map_err(failure)?;
         if !finished {
             return Err(Failure::bad_input("stopped during the setup").exit(Exit::Interrupted));
         }
         self.project.check_files(self.terminal)
     }
 
+    fn sweep_of<'s>(&self, state: &'s Path, runs: Vec<PlannedRun>) -> Sweep<'s>
+    where
+        'a: 's,
+    {
+        Sweep {
+            experiment: &self.project.experiment,
+            experiment_directory: &self.project.directory,
+            state_directory: state,
+            runs,
+            spent: Spent::new(),
+            price: None,
+            memory_method: MemoryMethod::Best,
+            is_set_up: true,
+        }
+    }
+
     fn sweep(&mut self, runs: Vec<PlannedRun>, knowledge: &mut Knowledge) -> Result<Summary, Failure> {
         let state = self.project.state();
         let site = knowledge.clone();
         let price = |allocation: &Allocation, time: Seconds| site.price(allocation, time);
-        let sweep = Sweep {
-            experiment: &self.project.experiment,
-            experiment_directory: &self.project.directory,
-            state_directory: &state,
-            runs: runs.clone(),
-            spent: knowledge.spent().clone(),
-            price: Some(&price),
-            memory_method: MemoryMethod::Best,
-        };
+        let spent = knowledge.spent().clone();
+        let sweep = Sweep { spent, price: Some(&price), ..self.sweep_of(&state, runs.clone()) };
         let mut progress = Progress::new(self.terminal, knowledge, &runs, state.join("running.json"));
         let mut keeper = Keeper { store: &mut self.store, host: &self.host };
         let summary = sweep.run(&mut keeper, &mut progress, &self.stop);
