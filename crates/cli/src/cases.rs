@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use harp_core::{Bytes, OutOfRange, Prediction, Value};
+use harp_core::{Allocation, Bytes, Configuration, OutOfRange, Parameters, Prediction, Scale, Value};
+use harp_experiment::Surroundings;
 use harp_learn::ModelFile;
 
 use crate::failure::{Exit, Failure};
@@ -47,10 +48,33 @@ pub fn complete(model_file: &Path, case: &mut BTreeMap<String, Value>) {
 
 /// The same from an experiment at hand.
 pub fn complete_from(project: &Project, case: &mut BTreeMap<String, Value>) {
-    let size = |path: &Path| project.file_size(path);
-    for (name, value) in project.experiment.derived(case, &size) {
-        case.entry(name).or_insert(value);
+    if let Ok(configuration) = configuration(project, case) {
+        case.extend(configuration.values());
     }
+}
+
+/// The configuration of a case: resources apart from parameters, computed parameters and sizes added.
+pub fn configuration(project: &Project, case: &BTreeMap<String, Value>) -> Result<Configuration, Failure> {
+    let number = |name: &str| {
+        let count = case.get(name).and_then(Value::as_number);
+        count.filter(|count| (0.0..=f64::from(u32::MAX)).contains(count)).map(|count| count as u32)
+    };
+    let allocation = Allocation {
+        nodes: number("nodes"),
+        cores: number("cores"),
+        threads: number("threads"),
+        memory: case.get("memory").and_then(Value::as_number).map(|bytes| Bytes(bytes as u64)),
+        gpus: number("gpus"),
+        node_type: case.get("node_type").map(ToString::to_string),
+    };
+    let resources: Vec<&str> = allocation.entries().into_iter().map(|(name, _)| name).collect();
+    let parameters = case.iter().filter(|(name, _)| !resources.contains(&name.as_str()));
+    let parameters = Parameters(parameters.map(|(name, value)| (name.clone(), value.clone())).collect());
+    let known = Surroundings { file_size: &|path: &Path| project.file_size(path), ..Surroundings::default() };
+    project
+        .experiment
+        .complete(Scale::Test, parameters, allocation, &known)
+        .map_err(|diagnostic| Failure::bad_input(diagnostic.to_string()))
 }
 
 /// Refuses names a model does not know: most likely a slip of the pen.

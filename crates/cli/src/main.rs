@@ -6,7 +6,9 @@ mod arguments;
 mod cases;
 mod commands;
 mod failure;
+mod progress;
 mod project;
+mod sweep;
 mod terminal;
 mod views;
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use harp_experiment::Experiment;
+use harp_experiment::{Experiment, Severity};
 use harp_history::Store;
 use harp_learn::ModelFile;
 
@@ -60,6 +60,44 @@ impl Project {
         Ok(state)
     }
 
+    /// Checks what only the files around the experiment can tell; warnings go to stderr.
+    pub fn check_files(&self, terminal: &Terminal) -> Result<(), Failure> {
+        let size = |path: &Path| fs::metadata(self.directory.join(path)).ok().map(|facts| facts.len());
+        let read = |path: &Path| fs::read_to_string(self.directory.join(path)).ok();
+        let (errors, warnings): (Vec<_>, Vec<_>) = self
+            .experiment
+            .check_files(&size, &read)
+            .into_iter()
+            .partition(|diagnostic| diagnostic.severity == Severity::Error);
+        for warning in &warnings {
+            terminal.say(&warning.to_string());
+        }
+        if errors.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::bad_input(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))
+    }
+
+    /// Takes the experiment for this process: two sweeps at once would disturb each other's times.
+    /// It is given back when the value is dropped or the process ends, however it ends.
+    pub fn lock(&self) -> Result<fs::File, Failure> {
+        let path = self.make_state()?.join("lock");
+        let file = fs::File::create(&path).map_err(|error| Failure::file("write", &path, &error))?;
+        match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(fs::TryLockError::WouldBlock) => {
+                Err(Failure::bad_input("another harp is running this experiment").hint("`harp status` shows how far it is"))
+            }
+            Err(fs::TryLockError::Error(error)) => Err(Failure::file("lock", &path, &error)),
+        }
+    }
+
+    /// Whether some process is running this experiment.
+    pub fn is_locked(&self) -> bool {
+        let file = fs::File::open(self.state().join("lock"));
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
+    }
+
     /// The file every run is recorded in.
     pub fn history_file(&self) -> PathBuf {
         self.state().join("history.sqlite")
@@ -82,9 +120,9 @@ impl Project {
         self.state().join("model.json")
     }
 
-    /// The size of a file named in the experiment, for file parameters.
+    /// The size of a file given relative to the experiment file.
     pub fn file_size(&self, path: &Path) -> Option<u64> {
-        fs::metadata(self.directory.join(&self.experiment.program.directory).join(path)).ok().map(|facts| facts.len())
+        fs::metadata(self.directory.join(path)).ok().map(|facts| facts.len())
     }
 }
 

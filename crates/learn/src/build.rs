@@ -40,7 +40,9 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
         return Err(nothing(reason.unwrap_or_else(|| "there were none".to_owned())));
     };
     let judged = scored.judged[winner].unwrap_or_default();
-    let residuals = Residuals::of(judged, noise);
+    // What is shipped learned from every full-scale run, so the interval comes from the fits of the
+    // same model that saw most of them.
+    let residuals = Residuals::of(scored.nearest_to_shipped(winner), noise);
 
     let all: Vec<usize> = (0..table.rows.len()).collect();
     let rows = match scored.candidates[winner].mix {

@@ -3,7 +3,7 @@
 use harp_core::{Reexecution, Scores};
 
 use crate::validate::{Judged, Residuals, Verdict};
-use crate::{Adjustment, AdjustmentKind, Candidate, Policy};
+use crate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind, Policy};
 
 /// The level of the residuals' distribution that the envelope covers at least.
 const ENVELOPE_LEVEL: f64 = 0.95;
@@ -86,15 +86,35 @@ impl<'a> Table<'a> {
                 Policy::Cost => [of(candidate.reserved_ratio), mae, 0.0],
             }
         };
+        // Cost judges by the best factor, which also hides a constant bias; that is only fair for
+        // the mix closest to what the winner is fitted on in the end.
         let admitted = |index: &usize| {
             let candidate = &self.candidates[*index];
             let plain = candidate.adjustment.kind == AdjustmentKind::None;
-            candidate.scores.is_some() && (policy != Policy::Cost || plain)
+            let closest = Some(candidate.mix) == self.largest_mix(candidate.model);
+            candidate.scores.is_some() && (policy != Policy::Cost || (plain && closest))
         };
         (0..self.candidates.len()).filter(admitted).min_by(|left, right| {
             let pairs = key(left).into_iter().zip(key(right));
             pairs.map(|(l, r)| l.total_cmp(&r)).find(|order| order.is_ne()).unwrap_or(left.cmp(right))
         })
+    }
+}
+
+impl<'a> Table<'a> {
+    /// The judged mix of a model with most full-scale runs in it.
+    fn largest_mix(&self, model: ModelKind) -> Option<Mix> {
+        let judged = self.candidates.iter().filter(|other| other.model == model && other.scores.is_some());
+        judged.map(|candidate| candidate.mix).max()
+    }
+
+    /// What the winner's model said when it had learned from most full-scale runs.
+    pub(crate) fn nearest_to_shipped(&self, winner: usize) -> &'a [Judged] {
+        let model = self.candidates[winner].model;
+        let mix = self.largest_mix(model);
+        let same = |candidate: &Candidate| candidate.model == model && Some(candidate.mix) == mix;
+        let mut both = self.candidates.iter().zip(&self.judged);
+        both.find_map(|(candidate, judged)| if same(candidate) { *judged } else { None }).unwrap_or_default()
     }
 }
 
@@ -117,13 +137,13 @@ fn factor(kind: AdjustmentKind, judged: &[Judged], noise: f64) -> f64 {
 
 /// The mean of reserved/actual with the best single factor; factors that just cover a run suffice.
 fn best_reserved_ratio(judged: &[Judged], reexecution: Reexecution) -> f64 {
-    let ratios: Vec<f64> = judged.iter().map(|said| said.actual / said.predicted).collect();
-    let mean = |factor: f64| {
-        ratios.iter().map(|&ratio| reserved(reexecution, factor, ratio) / ratio).sum::<f64>()
-            / ratios.len() as f64
-    };
-    let factors = ratios.iter().map(|ratio| ratio * (1.0 + 1e-12));
-    factors.map(mean).fold(f64::INFINITY, f64::min).min(1e300)
+    let factors = judged.iter().map(|said| said.actual / said.predicted * (1.0 + 1e-12));
+    factors.map(|factor| mean_reserved_ratio(judged, factor, reexecution)).fold(1e300, f64::min)
+}
+
+fn mean_reserved_ratio(judged: &[Judged], factor: f64, reexecution: Reexecution) -> f64 {
+    let ratio = |said: &Judged| reserved(reexecution, factor * said.predicted, said.actual) / said.actual;
+    (judged.iter().map(ratio).sum::<f64>() / judged.len() as f64).min(1e300)
 }
 
 /// The request that costs least when the truth is one of these, all equally likely.

@@ -64,6 +64,7 @@ impl Bench {
             spent: Spent::default(),
             price: None,
             memory_method: MemoryMethod::Best,
+            is_set_up: false,
         };
         change(&mut sweep);
         let mut witness = std::mem::take(&mut keeper.witness);
@@ -375,6 +376,7 @@ fn what_is_stopped_is_not_recorded_and_the_rest_can_follow() {
         spent: Spent::default(),
         price: None,
         memory_method: MemoryMethod::Sampling,
+        is_set_up: false,
     };
     let summary = sweep.run(&mut keeper, &mut StopAfter(2, stop.clone()), &stop).unwrap();
     assert_eq!((summary.completed, summary.left, summary.end), (1, 3, SweepEnd::Stopped));

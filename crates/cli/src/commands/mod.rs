@@ -17,6 +17,8 @@ mod status;
 
 use std::process::ExitCode;
 
+pub use site::find as find_site;
+
 use crate::arguments::Command;
 use crate::failure::Failure;
 use crate::terminal::Terminal;

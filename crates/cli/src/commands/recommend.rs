@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use harp_advise::{AdviseError, Choices, Forecast, Job, Limits, Plan, Policy, Question, Recommendation};
-use harp_core::{Allocation, Configuration, Parameters, Scale, Target, Value};
+use harp_core::{Allocation, Configuration, Target, Value};
 use harp_experiment::{Execute, Experiment, Place};
 use harp_learn::ModelFile;
 use harp_report::{Canvas, Estimate, OptionView, PlanView, pareto_chart, plan_sentence, plan_table};
@@ -62,12 +62,18 @@ pub fn advise(
     })?;
     let memory = model.target(&Target::PeakMemory);
     check_case(&project.experiment, case)?;
-    let candidates = choices(&project.experiment, case).allocations();
+    let mut candidates = Vec::new();
+    for allocation in choices(&project.experiment, case).allocations() {
+        let configuration = configuration(project, case, &allocation)?;
+        let admitted = project.experiment.admits(&configuration);
+        if admitted.map_err(|diagnostic| Failure::bad_input(diagnostic.to_string()))? {
+            candidates.push(allocation);
+        }
+    }
     let policy = Policy { interval: project.experiment.learn.interval, ..Policy::default() };
     let question = Question { site, candidates: &candidates, limits, policy };
     let forecast = |allocation: &Allocation| -> Result<Forecast, Failure> {
-        let mut features = configuration(case, allocation).features();
-        cases::complete_from(project, &mut features);
+        let features = configuration(project, case, allocation)?.features();
         let walltime = walltime.predict(&features)?;
         cases::check_range(&walltime, extrapolate)?;
         let peak_memory = memory.map(|model| model.predict(&features)).transpose()?;
@@ -119,14 +125,15 @@ fn choices(experiment: &Experiment, case: &BTreeMap<String, Value>) -> Choices {
     choices
 }
 
-fn configuration(case: &BTreeMap<String, Value>, allocation: &Allocation) -> Configuration {
-    let names: Vec<&str> = allocation.entries().into_iter().map(|(name, _)| name).collect();
-    let parameters = case.iter().filter(|(name, _)| !names.contains(&name.as_str()));
-    Configuration {
-        scale: Scale::Test,
-        parameters: Parameters(parameters.map(|(name, value)| (name.clone(), value.clone())).collect()),
-        allocation: allocation.clone(),
-    }
+/// The case with an allocation's resources in place of its own.
+fn configuration(
+    project: &Project,
+    case: &BTreeMap<String, Value>,
+    allocation: &Allocation,
+) -> Result<Configuration, Failure> {
+    let mut case = case.clone();
+    case.extend(allocation.entries().into_iter().map(|(name, value)| (name.to_owned(), value)));
+    cases::configuration(project, &case)
 }
 
 /// The script that runs the case with the chosen plan.
@@ -138,12 +145,7 @@ pub fn job_script(
     account: Option<&str>,
 ) -> Result<String, Failure> {
     let plan = advised.plan().ok_or_else(|| Failure::bad_input("no plan was chosen"))?;
-    let mut configuration = configuration(case, &plan.candidate);
-    let mut features = configuration.features();
-    cases::complete_from(project, &mut features);
-    configuration.parameters.0.extend(features.into_iter().filter(|(name, _)| {
-        project.experiment.parameters.iter().any(|parameter| parameter.name == *name)
-    }));
+    let configuration = configuration(project, case, &plan.candidate)?;
     let place = Place { experiment_directory: &project.directory, run_directory: &project.directory };
     let read = |path: &Path| fs::read_to_string(path).ok();
     let rendered = project
@@ -265,7 +267,7 @@ fn in_words(view: &PlanView, advised: &Recommendation, terminal: &Terminal) -> S
         text.push_str(&format!("  - {reason}\n"));
     }
     for refused in &advised.refused {
-        text.push_str(&format!("  - left out: {refused}\n"));
+        text.push_str(&format!("  - left out {}: {}\n", refused.count, refused.example));
     }
     for warning in &view.warnings {
         text.push_str(&format!("warning: {warning}\n"));

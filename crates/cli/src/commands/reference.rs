@@ -29,7 +29,9 @@ pub fn man(arguments: &Man, terminal: &Terminal) -> Result<(), Failure> {
     let mut pages = vec![("harp".to_owned(), command.clone())];
     for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {
         let name = format!("harp-{}", sub.get_name());
-        pages.push((name.clone(), sub.clone().name(name)));
+        // The builder keeps names for the life of the process; there are a dozen.
+        let kept: &'static str = Box::leak(name.clone().into_boxed_str());
+        pages.push((name, sub.clone().name(kept)));
     }
     for (name, command) in pages {
         let mut page = Vec::new();

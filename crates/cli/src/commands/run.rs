@@ -10,8 +10,9 @@ use harp_report::{
     target_sentence, verdict_sentence,
 };
 
-use crate::arguments::{Generate, Run};
-use crate::commands::{build, generate, recommend, site};
+use crate::arguments::Run;
+use crate::commands::generate::Session;
+use crate::commands::{build, recommend, site};
 use crate::failure::{Exit, Failure};
 use crate::project::{self, Project};
 use crate::terminal::Terminal;
@@ -26,7 +27,8 @@ pub fn run(arguments: &Run, terminal: &Terminal) -> Result<(), Failure> {
 
     // The model is built before the test cases run, so that it cannot have seen them.
     let learn_from: Vec<Scale> = project.experiment.scales().into_iter().filter(|scale| *scale != Scale::Test).collect();
-    generate::sweep(&project, &wanted(arguments, learn_from), terminal)?;
+    let mut session = Session::open(&project, terminal)?;
+    session.run(&learn_from, arguments.retry_failed)?;
     let model = build::build_model(&project, &build::recorded_runs(&project)?, &arguments.settings, terminal)?;
     build::write_model(&model, &project.model_file())?;
     for target in &model.targets {
@@ -37,8 +39,9 @@ pub fn run(arguments: &Run, terminal: &Terminal) -> Result<(), Failure> {
         }
     }
     if project.experiment.scales().contains(&Scale::Test) {
-        generate::sweep(&project, &wanted(arguments, vec![Scale::Test]), terminal)?;
+        session.run(&[Scale::Test], arguments.retry_failed)?;
     }
+    drop(session);
 
     let view = run_view(&project, &model, arguments)?;
     let page = arguments.html.clone().unwrap_or_else(|| project.state().join("report.html"));
@@ -49,16 +52,6 @@ pub fn run(arguments: &Run, terminal: &Terminal) -> Result<(), Failure> {
     tell(&view, terminal)?;
     terminal.say(&format!("\nwrote {}", page.display()));
     Ok(())
-}
-
-fn wanted(arguments: &Run, scale: Vec<Scale>) -> Generate {
-    Generate {
-        experiment: crate::arguments::ExperimentFile { file: arguments.experiment.file.clone() },
-        scale,
-        retry_failed: arguments.retry_failed,
-        dry_run: false,
-        strict: false,
-    }
 }
 
 fn run_view(project: &Project, model: &ModelFile, arguments: &Run) -> Result<RunView, Failure> {

@@ -35,6 +35,9 @@ pub(super) fn resources(spec: &Spec, scales: &BTreeSet<Scale>) -> BTreeMap<Scale
     scales.iter().map(|scale| (*scale, at(scale))).collect()
 }
 
+/// More combinations than this are a mistake: nobody runs as many.
+const MOST_RUNS: i64 = 100_000;
+
 /// The design at each scale.
 pub(super) fn designs(
     spec: &Spec,
@@ -49,6 +52,11 @@ pub(super) fn designs(
         let own = spec.scale_designs.get(scale).unwrap_or(&none);
         let place = place_of(own).or_else(|| place_of(&spec.design)).unwrap_or(0);
         let design = merged(own, &spec.design, sink.position(place));
+        if let Some(runs) =
+            own.runs.as_ref().or(spec.design.runs.as_ref()).filter(|runs| runs.value > MOST_RUNS)
+        {
+            sink.error(runs.start(), format!("more than {MOST_RUNS} runs"), "ask for fewer");
+        }
         let varied = design::varied(parameters, resources.get(scale), *scale);
         if design.method == Method::Grid {
             report_ranges_without_count(parameters, spec, *scale, sink);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::template::{Piece, fill_file};
-use crate::{Command, Diagnostic, Domain, Experiment, Kind, Position, Severity, Template};
+use crate::{Command, Diagnostic, Domain, Experiment, Kind, Severity, Template};
 
 impl Experiment {
     /// Checks the experiment against the files around it. Paths are handed out relative to the
@@ -36,10 +36,6 @@ impl Experiment {
         self.warn_of_files_left_behind(&exists, &mut found);
         found.sort_by_key(|diagnostic| diagnostic.position);
         found
-    }
-
-    fn report(&self, severity: Severity, position: Position, message: String, hint: &str) -> Diagnostic {
-        Diagnostic { severity, file: self.file.clone(), position, message, hint: Some(hint.to_owned()) }
     }
 
     fn check_program_exists(&self, exists: &dyn Fn(&str) -> bool, found: &mut Vec<Diagnostic>) {

@@ -98,11 +98,9 @@ impl Names {
         }
         if let Some(scales) = self.missing_resources.get(name) {
             let scale = scales.first()?;
+            let example = if name == "node_type" { "\"standard\"" } else { "1" };
             let message = format!("`{name}` has no value at scale `{scale}`");
-            return Some((
-                message,
-                format!("add  {name} = 1  under [allocation]").replace("node_type = 1", "node_type = \"…\""),
-            ));
+            return Some((message, format!("add  {name} = {example}  under [allocation]")));
         }
         if DIRECTORIES.contains(&name) {
             return (!directories)

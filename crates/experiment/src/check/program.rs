@@ -146,8 +146,8 @@ fn setup_line(line: &Located<String>, sink: &mut Sink<'_>) -> Option<Template> {
 
 /// Source and target of a file, the target inside the run's directory.
 fn places(file: &FileSpec, names: &mut Names, sink: &mut Sink<'_>) -> Option<(Template, Template)> {
-    if file.path.value.is_empty() {
-        sink.error(file.path.start(), "the path is empty", "say which file");
+    if Path::new(&file.path.value).file_name().is_none() {
+        sink.error(file.path.start(), format!("{:?} names no file", file.path.value), "say which file");
         return None;
     }
     let source = names.template(&file.path, sink)?;

@@ -208,6 +208,7 @@ fn single_mistakes() {
             with("[design.fs]\nseed = 3"),
             "8:1: there is no key `seed` in [design.<scale>]\n  hint: `seed` belongs under [design]",
         ),
+        (with("[design]\nruns = 1000000000000"), "8:8: more than 100000 runs"),
         (with("[design]\nruns = 0"), "8:8: `runs` is a whole number from 1, not 0"),
         (with("[allocation]\ncores = 0"), "8:9: `cores` is a whole number from 1, or a list of them, not 0"),
         (

@@ -49,7 +49,7 @@ impl Chooser<'_> {
 
     fn choose(&self) -> Result<Vec<Configuration>, Diagnostic> {
         let limit = self.design.runs.map_or(MOST_RUNS, |runs| runs as usize);
-        let few = self.space.size().is_some_and(|size| size <= limit as u64);
+        let few = self.space.size().is_some_and(|size| size <= (limit as u64).min(LARGEST_GRID));
         let chosen = match self.design.method {
             Method::Grid => self.grid()?,
             _ if few => self.every()?,

@@ -10,7 +10,7 @@ use harp_core::{Configuration, Scale};
 
 use super::Surroundings;
 use super::chance::Chance;
-use crate::{Diagnostic, Experiment, PlannedRun};
+use crate::{Diagnostic, Experiment, PlannedRun, Severity};
 
 /// The runs of an experiment in their order, and what is worth knowing about them.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +21,8 @@ pub struct Plan {
     pub notes: Vec<String>,
 }
 
+/// More runs than this are a mistake: nobody does as many.
+const MOST_RUNS: usize = 500_000;
 /// The stream of chance for orders, apart from those of designs.
 const ORDER: u64 = 3;
 
@@ -40,6 +42,12 @@ impl Experiment {
                 ));
             }
             notes.extend(leaks(*scale, &configurations, &mut trained));
+            let total = configurations.len().saturating_mul(design.repetitions as usize);
+            if runs.len().saturating_add(total) > MOST_RUNS {
+                let message = format!("there are {total} runs at scale `{scale}`");
+                let hint = "vary less, or lower `repetitions`";
+                return Err(self.report(Severity::Error, design.position, message, hint));
+            }
             let mut chance = Chance::new(self.schedule.seed, ORDER * 16 + *scale as u64);
             for (repetition, round) in rounds(configurations.len(), design.repetitions, &mut chance) {
                 let chosen = round.into_iter().filter_map(|index| configurations.get(index));

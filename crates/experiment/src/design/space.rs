@@ -2,14 +2,13 @@
 //! of it to a configuration.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 
 use harp_core::{Allocation, Bytes, Configuration, Parameters, Scale, Value};
 
 use super::Surroundings;
-use crate::check::{RESOURCES, convert};
+use crate::check::RESOURCES;
 use crate::experiment::Resources;
-use crate::{Diagnostic, Domain, Experiment, Kind, Parameter, Position, Severity};
+use crate::{Diagnostic, Domain, Experiment, Parameter, Position, Severity};
 
 /// All combinations of one scale.
 pub(super) struct Space<'a> {
@@ -100,78 +99,20 @@ impl<'a> Space<'a> {
                 false => parameters.set(*name, value.clone()),
             }
         }
-        self.add_sizes(&mut parameters)?;
-        let resources: BTreeMap<&str, Value> = allocation.entries().into_iter().collect();
-        for index in &self.experiment.computation_order {
-            if let Some(parameter) = self.experiment.parameters.get(*index) {
-                let value = self.compute(parameter, &parameters, &resources)?;
-                parameters.set(parameter.name.as_str(), value);
-            }
-        }
-        for (number, constraint) in self.experiment.constraints.iter().enumerate() {
-            let value = |name: &str| parameters.get(name).or(resources.get(name)).cloned();
-            let holds = constraint.expression.evaluate(&value).map_err(|error| {
-                let message =
-                    format!("the constraint `{}` with {parameters}: {error}", constraint.expression);
-                self.fault(constraint.position, message, "exclude that case with `and` or `or` before it")
-            })?;
-            if holds != Value::Boolean(true) {
+        let configuration = self.experiment.complete(self.scale, parameters, allocation, self.known)?;
+        match self.experiment.violated(&configuration)? {
+            None => Ok(Some(configuration)),
+            Some(number) => {
                 if let Some(count) = self.excluded.borrow_mut().get_mut(number) {
                     *count += 1;
                 }
-                return Ok(None);
+                Ok(None)
             }
-        }
-        Ok(Some(Configuration { scale: self.scale, parameters, allocation }))
-    }
-
-    fn add_sizes(&self, parameters: &mut Parameters) -> Result<(), Diagnostic> {
-        for parameter in self.experiment.parameters.iter().filter(|parameter| parameter.kind == Kind::File) {
-            let Some(Value::Text(path)) = parameters.get(&parameter.name) else { continue };
-            let full = self.experiment.program.directory.join(path);
-            let Some(size) = (self.known.file_size)(&full) else {
-                let message = format!("the file `{}` does not exist", full.display());
-                return Err(self.fault(parameter.position, message, "paths are relative to `directory`"));
-            };
-            parameters.set(format!("{}_bytes", parameter.name), i64::try_from(size).unwrap_or(i64::MAX));
-        }
-        Ok(())
-    }
-
-    fn compute(
-        &self,
-        parameter: &Parameter,
-        parameters: &Parameters,
-        resources: &BTreeMap<&str, Value>,
-    ) -> Result<Value, Diagnostic> {
-        let Some(expression) = &parameter.expression else { return Ok(Value::Boolean(false)) };
-        let value = |name: &str| parameters.get(name).or(resources.get(name)).cloned();
-        let found = expression.evaluate(&value).map_err(|error| {
-            let message = format!("computing `{}` with {parameters}: {error}", parameter.name);
-            self.fault(
-                parameter.position,
-                message,
-                "change the expression, or exclude the case by a constraint",
-            )
-        })?;
-        match parameter.kind {
-            Kind::Integer => convert(&found, Kind::Integer).ok_or_else(|| {
-                let message =
-                    format!("computing `{}` with {parameters}: {found} is not whole", parameter.name);
-                self.fault(parameter.position, message, "round it with floor(…), or write  type = \"real\"")
-            }),
-            _ => Ok(found),
         }
     }
 
     pub(super) fn fault(&self, position: Position, message: String, hint: &str) -> Diagnostic {
-        Diagnostic {
-            severity: Severity::Error,
-            file: self.experiment.file.clone(),
-            position,
-            message,
-            hint: Some(hint.to_owned()),
-        }
+        self.experiment.report(Severity::Error, position, message, hint)
     }
 
     /// Why no combination is left: the constraint that excluded most.
@@ -249,4 +190,11 @@ fn set_resource(allocation: &mut Allocation, name: &str, value: &Value) {
         ("node_type", Value::Text(node_type)) => allocation.node_type = Some(node_type.clone()),
         _ => {}
     }
+}
+
+/// How many things vary at a scale.
+pub(crate) fn varied(parameters: &[Parameter], resources: Option<&Resources>, scale: Scale) -> usize {
+    let parameters = parameters.iter().filter_map(|parameter| parameter.values.get(&scale).cloned());
+    let resources = resources.map(resource_domains).unwrap_or_default();
+    parameters.chain(resources.into_iter().map(|(_, domain)| domain)).filter(varies).count()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use harp_core::{Configuration, Money, Scale, Seconds, Value};
+use harp_core::{Allocation, Configuration, Money, Scale, Seconds, Value};
 use proptest::prelude::*;
 
 use super::Surroundings;
@@ -67,6 +67,34 @@ fn sizes_of_files_are_parameters() {
         missing.to_string(),
         "error: harp.toml:6:13: the file `work/a` does not exist\n  hint: paths are relative to `directory`"
     );
+}
+
+#[test]
+fn a_named_case_gets_the_features_of_a_run() {
+    let text = "name = 'a'\nconstraints = ['n % threads == 0']\n[program]\ncommand = './a {n} {threads} {data}'\n\
+                [parameters.n]\nsd = [2]\n[parameters.data]\ntype = 'file'\nvalues = ['x']\n\
+                [parameters.cells]\nexpression = 'n * n * threads + data_bytes'\n[allocation]\nthreads = [1, 2]\n";
+    let experiment = sound(text);
+    let known = Surroundings { file_size: &|_| Some(5), ..Surroundings::default() };
+    let case = |n: i64, threads| {
+        let parameters = [("n", Value::Integer(n)), ("data", Value::from("x"))].into_iter().collect();
+        let allocation = Allocation { threads, ..Allocation::default() };
+        experiment.complete(Scale::Test, parameters, allocation, &known)
+    };
+    let even = case(4, Some(2)).unwrap();
+    assert_eq!(even.parameters.to_string(), "cells=37 data=x data_bytes=5 n=4");
+    assert!(experiment.admits(&even).unwrap());
+    assert!(!experiment.admits(&case(5, Some(2)).unwrap()).unwrap());
+    let error = case(4, None).unwrap_err();
+    assert_eq!(error.message, "computing `cells` with data=x data_bytes=5 n=4: `threads` has no value");
+}
+
+#[test]
+fn nobody_waits_for_a_plan_nobody_can_run() {
+    let text = "name = 'a'\n[program]\ncommand = './a {n}'\n[parameters.n]\nsd = { from = 1, to = 1000, count = 1000 }\n\
+                [design]\nmethod = 'grid'\nrepetitions = 4000000000\n";
+    let error = sound(text).plan(&[Scale::Sd], &Surroundings::default()).unwrap_err();
+    assert_eq!(error.message, "there are 4000000000000 runs at scale `sd`");
 }
 
 #[test]

@@ -10,8 +10,8 @@ use super::{
     ParameterSpec, ProgramSpec, RangeSpec, Sink, Spec, ValuesSpec,
 };
 use crate::keys::{
-    ALLOCATION, DESIGN, INPUT, Key, LEARN, METRIC, PARAMETER, PROGRAM, RANGE, ROOT, SCALE_DESIGN, SUCCESS,
-    TEMPLATE, Table,
+    ALLOCATION, DESIGN, INPUT, Key, LEARN, METRIC, PARAMETER, PROGRAM, RANGE, ROOT, SCALE_ALLOCATION,
+    SCALE_DESIGN, SUCCESS, TEMPLATE, Table,
 };
 
 /// More mistakes in the notation than this are not told: the rest follows from the first ones.
@@ -61,14 +61,9 @@ fn root(table: &DeTable<'_>, sink: &mut Sink<'_>) -> Spec {
         }
     }
     if let Some((table, _)) = section.table("allocation", sink) {
-        spec.allocation = allocation(table, sink);
+        spec.allocation = allocation(table, &ALLOCATION, sink);
         for (scale, table) in scale_tables(table, &ALLOCATION, sink) {
-            for name in Scale::ALL.map(Scale::name) {
-                if let Some((key, _)) = table.get_key_value(name) {
-                    sink.error(key.span().start, "a scale inside a scale", "keep one of them");
-                }
-            }
-            spec.scale_allocations.insert(scale, allocation(table, sink));
+            spec.scale_allocations.insert(scale, allocation(table, &SCALE_ALLOCATION, sink));
         }
     }
     if let Some((table, _)) = section.table("design", sink) {
@@ -301,8 +296,8 @@ fn range(table: &DeTable<'_>, start: usize, sink: &mut Sink<'_>) -> Option<Range
     Some(RangeSpec { from: from?, to: to?, count, step, spacing })
 }
 
-fn allocation(table: &DeTable<'_>, sink: &mut Sink<'_>) -> AllocationSpec {
-    let mut section = Section::open(table, &ALLOCATION, sink);
+fn allocation(table: &DeTable<'_>, keys: &'static Table, sink: &mut Sink<'_>) -> AllocationSpec {
+    let mut section = Section::open(table, keys, sink);
     AllocationSpec {
         nodes: section.counts("nodes", sink),
         cores: section.counts("cores", sink),

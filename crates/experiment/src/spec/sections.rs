@@ -5,7 +5,7 @@ use harp_core::{Bytes, Seconds, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Located, Sink, Written, home_of};
+use super::{Located, Sink, Written};
 use crate::keys::{Key, Shape, Table};
 use crate::suggest;
 
@@ -216,6 +216,11 @@ impl<'a> Section<'a> {
     pub(super) fn key_offset(&self, name: &str) -> Option<usize> {
         self.table.get_key_value(name).map(|(key, _)| key.span().start)
     }
+}
+
+/// Where a key would be right, if it is only in the wrong table.
+fn home_of(key: &str) -> Option<&'static Table> {
+    Table::all().into_iter().find(|table| table.heading.starts_with('[') && table.key(key).is_some())
 }
 
 /// Reports a value of the wrong form.

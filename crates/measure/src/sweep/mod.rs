@@ -69,6 +69,8 @@ pub struct Sweep<'a> {
     pub price: Option<Price<'a>>,
     /// How the peak of memory is found.
     pub memory_method: MemoryMethod,
+    /// Whether the experiment's setup was run already, with [`Sweep::set_up`].
+    pub is_set_up: bool,
 }
 
 /// Why a sweep ended.
@@ -166,7 +168,7 @@ impl Sweep<'_> {
         if self.runs.is_empty() {
             return Ok(progress.summary);
         }
-        if !performer.set_up(progress.observer, &halt)? {
+        if !self.is_set_up && !performer.set_up(progress.observer, &halt)? {
             progress.summary.end = SweepEnd::Stopped;
             return Ok(progress.summary);
         }
@@ -177,6 +179,12 @@ impl Sweep<'_> {
             thread::scope(|scope| progress.packed(scope, &performer, &mut resources, &halt))
         };
         result.map(|()| progress.summary)
+    }
+
+    /// Runs the experiment's setup alone, for callers that need what it makes before they can plan;
+    /// `false` if it was stopped.
+    pub fn set_up(&self, observer: &mut dyn Observer, stop: &Stop) -> Result<bool, SweepError> {
+        Performer::new(self, None).set_up(observer, stop)
     }
 
     fn deadline(&self) -> Option<Instant> {

@@ -1,0 +1,115 @@
+//! `harp status`: how far an experiment is, and what runs now.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use harp_core::{Scale, Seconds};
+use harp_report::{Cell, Column, Table};
+use serde::Serialize;
+
+use crate::arguments::Status;
+use crate::failure::Failure;
+use crate::progress::Running;
+use crate::project::Project;
+use crate::sweep::{self, Knowledge, Standing};
+use crate::terminal::Terminal;
+
+/// The answer; documented in the reference.
+#[derive(Serialize)]
+struct Answer {
+    application: String,
+    scales: Vec<Counts>,
+    running: Vec<Running>,
+    expected_seconds_left: Option<f64>,
+    model: Option<String>,
+}
+
+/// How many planned runs of a scale stand where.
+#[derive(Default, Serialize)]
+struct Counts {
+    scale: String,
+    planned: usize,
+    done: usize,
+    failed: usize,
+    censored: usize,
+    missing: usize,
+}
+
+/// Shows how far an experiment is.
+pub fn status(arguments: &Status, terminal: &Terminal) -> Result<(), Failure> {
+    let project = Project::load(&arguments.experiment.file, terminal)?;
+    let knowledge = Knowledge::of(&project)?;
+    let plan = sweep::planned(&project, &[], &knowledge)?;
+    let outcomes = sweep::outcomes(&project)?;
+    let mut counts: BTreeMap<Scale, Counts> = BTreeMap::new();
+    let mut left = Some(0.0);
+    for run in &plan.runs {
+        let scale = run.configuration.scale;
+        let count = counts.entry(scale).or_insert_with(|| Counts { scale: scale.to_string(), ..Counts::default() });
+        count.planned += 1;
+        match sweep::standing(run, &outcomes) {
+            Standing::Done => count.done += 1,
+            Standing::Failed => count.failed += 1,
+            Standing::Censored => count.censored += 1,
+            Standing::Missing => {
+                count.missing += 1;
+                left = left.zip(knowledge.time(&run.configuration)).map(|(sum, time)| sum + time.0);
+            }
+        }
+    }
+    let answer = Answer {
+        application: project.experiment.application(),
+        scales: counts.into_values().collect(),
+        running: running(&project),
+        expected_seconds_left: left,
+        model: fs::metadata(project.model_file()).is_ok().then(|| project.model_file().display().to_string()),
+    };
+    if terminal.json {
+        return terminal.print_json(&answer);
+    }
+    terminal.print_table(&table(&answer))?;
+    terminal.print(&words(&answer))
+}
+
+/// What a sweep says is running, if that sweep is alive.
+fn running(project: &Project) -> Vec<Running> {
+    if !project.is_locked() {
+        return Vec::new();
+    }
+    let text = fs::read_to_string(project.state().join("running.json")).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
+fn table(answer: &Answer) -> Table {
+    let columns = ["planned", "done", "failed", "at a limit", "missing"].map(Column::right);
+    let mut table = Table::new([Column::left("scale")].into_iter().chain(columns));
+    for count in &answer.scales {
+        table.push([
+            Cell::text(count.scale.as_str()),
+            Cell::from(count.planned),
+            Cell::from(count.done),
+            Cell::from(count.failed),
+            Cell::from(count.censored),
+            Cell::from(count.missing),
+        ]);
+    }
+    table
+}
+
+fn words(answer: &Answer) -> String {
+    let mut lines = Vec::new();
+    for running in &answer.running {
+        lines.push(format!("running: {} (repetition {})", running.configuration, running.repetition));
+    }
+    let missing: usize = answer.scales.iter().map(|count| count.missing).sum();
+    lines.push(match (missing, answer.expected_seconds_left) {
+        (0, _) => "nothing is missing".to_owned(),
+        (_, Some(left)) => format!("about {} of run time left", Seconds(left)),
+        (_, None) => "how long the rest takes is not known yet".to_owned(),
+    });
+    lines.push(match &answer.model {
+        Some(_) => "a model is built: harp predict, harp models".to_owned(),
+        None => "no model yet: harp build".to_owned(),
+    });
+    lines.join("\n")
+}
