@@ -304,16 +304,18 @@ impl Running<'_> {
         while !self.watch.wait(Duration::from_secs(1))? {}
         let transferred = procfs::transferred(self.root.as_raw_pid()).or(self.transfers.seen());
         let mut used = Used::new(system::reap(self.root)?, transferred, self.overhead_written);
+        if processes::has_children() {
+            // What the program left running is measured before it is ended.
+            let elapsed = self.elapsed();
+            self.memory.sample(&mut self.processes, elapsed);
+        }
         let memory = &self.memory;
         self.processes.end_all(|| memory.processes(), |reaped, transferred| used.add(reaped, transferred));
         Ok(used)
     }
 
     fn conclude(self, ended: Ended, walltime: Duration, used: Used) -> Measured {
-        // The kernel's figure starts from what harp itself had when it forked: below that it says
-        // nothing about the program.
-        let largest = Some(used.largest_resident).filter(|&bytes| bytes > system::own_largest_resident());
-        let peak = self.memory.finish(largest);
+        let peak = self.memory.finish(used.largest_resident, system::own_largest_resident());
         let gpus = self.gpus.map(GpuWatch::finish).unwrap_or_default();
         let seconds = |duration: Duration| Some(Seconds(duration.as_secs_f64()));
         let (peak_memory, peak_memory_source) = peak.memory.unzip();

@@ -200,7 +200,7 @@ fn is_still(process: ProcessId, started: u64) -> bool {
 
 /// Whether this process has any child at all, running or ended: as the subreaper it has one
 /// whenever anything of a run is left.
-fn has_children() -> bool {
+pub(crate) fn has_children() -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     waitid(WaitId::All, options).err() != Some(rustix::io::Errno::CHILD)
 }

@@ -140,7 +140,7 @@ fn daemons_do_not_outlive_the_run() {
     for memory_method in BOTH {
         let directory = tempfile::tempdir().unwrap();
         let number = directory.path().join("out");
-        let task = Task { memory_method, stdout: Some(number.clone()), ..allocate("daemon", 64, 0, 100) };
+        let task = Task { memory_method, stdout: Some(number.clone()), ..allocate("daemon", 64, 0, 250) };
         let measured = run(&task);
         assert_eq!(measured.outcome, Outcome::Completed);
         let peak = measured.usage.peak_memory.unwrap();
