@@ -7,6 +7,8 @@ use crate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind, Policy};
 
 /// The level of the residuals' distribution that the envelope covers at least.
 const ENVELOPE_LEVEL: f64 = 0.95;
+/// Predictions are scored up to here, so that their squares are numbers.
+const LARGEST: f64 = 1e140;
 
 /// The table, and beside each row what was judged (`None` when excluded).
 pub(crate) struct Table<'a> {
@@ -50,8 +52,11 @@ pub(crate) fn tabulate(verdicts: &[Verdict], noise: f64, reexecution: Reexecutio
         let reserved_ratio = best_reserved_ratio(&outcome.judged, reexecution);
         for kind in AdjustmentKind::ALL {
             let factor = factor(kind, &outcome.judged, noise);
-            let pairs: Vec<(f64, f64)> =
-                outcome.judged.iter().map(|said| (said.predicted * factor, said.actual)).collect();
+            let pairs: Vec<(f64, f64)> = outcome
+                .judged
+                .iter()
+                .map(|said| ((said.predicted * factor).min(LARGEST), said.actual))
+                .collect();
             let candidate = Candidate {
                 parameters: outcome.parameters,
                 scores: Scores::of(&pairs),

@@ -7,8 +7,10 @@ use harp_core::{Column, Dataset, Observed, Row, Scale, Value};
 
 use crate::LearnError;
 
-/// Targets and features beyond this are not measurements; squares of them would overflow.
+/// Features beyond this are cut to it; squares of them would overflow.
 pub(crate) const LARGEST_NUMBER: f64 = 1e100;
+/// Targets outside this range are not measurements; their errors would overflow.
+pub(crate) const TARGETS: std::ops::RangeInclusive<f64> = 1e-60..=1e60;
 
 /// One usable row.
 #[derive(Debug, Clone)]
@@ -51,7 +53,7 @@ impl Table {
             }
             match row.observed {
                 Observed::AtLeast(_) => table.censored.push(index),
-                Observed::Exact(target) if target > 0.0 && target <= LARGEST_NUMBER => {
+                Observed::Exact(target) if TARGETS.contains(&target) => {
                     kept.push((index, row, target));
                 }
                 Observed::Exact(_) => table.unusable += 1,

@@ -21,6 +21,8 @@ const LEVELS: [f64; 23] = [
 const ENOUGH: usize = 20;
 /// No clock and no allocator is steadier than this.
 const SMALLEST_SCALE: f64 = 0.003;
+/// No quantile is farther than this, in logarithms; what is known so badly is not known.
+const FARTHEST: f64 = 600.0;
 /// Counted as this many residuals of zero: with few, a mean is not yet a bias.
 const SHRINKAGE: f64 = 4.0;
 
@@ -53,7 +55,8 @@ impl Residuals {
         // Predictive: the scale's own uncertainty and the location's.
         let scale = (square * count / freedom).sqrt().max(noise).max(SMALLEST_SCALE)
             * (1.0 + 1.0 / count.max(1.0)).sqrt();
-        let student = |level: f64| location + scale * student_quantile(level, freedom);
+        let student =
+            |level: f64| (location + scale * student_quantile(level, freedom)).clamp(-FARTHEST, FARTHEST);
         let mut quantiles: Vec<(f64, f64)> = LEVELS.iter().map(|&level| (level, student(level))).collect();
         if groups.len() >= ENOUGH {
             let stretch = (noise.max(SMALLEST_SCALE) / square.sqrt()).max(1.0);
@@ -87,10 +90,12 @@ impl Residuals {
 
     /// Whether they make a distribution.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let inside =
-            self.quantiles.iter().all(|&(level, value)| level > 0.0 && level < 1.0 && value.abs() < 700.0);
+        let inside = self
+            .quantiles
+            .iter()
+            .all(|&(level, value)| level > 0.0 && level < 1.0 && value.abs() <= FARTHEST);
         let rising = self.quantiles.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1);
-        let numbers = self.location.abs() < 700.0
+        let numbers = self.location.abs() <= FARTHEST
             && self.scale > 0.0
             && self.scale.is_finite()
             && self.spans >= 0.0

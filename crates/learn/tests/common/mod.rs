@@ -1,6 +1,6 @@
 //! Synthetic programs with known laws, and tables of their runs.
 
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 
