@@ -20,10 +20,11 @@ use crate::gpu::GpuWatch;
 use crate::mark;
 use crate::memory::{MemoryMeter, Peak};
 use crate::processes::{self, Processes};
-use crate::procfs::{self, Transferred};
+use crate::procfs;
 use crate::sampler::Sampler;
-use crate::system::{self, Preparation, Reaped, Report};
+use crate::system::{self, Preparation, Report};
 use crate::transfers::TransferMeter;
+use crate::used::Used;
 use crate::wait::ExitWatch;
 use crate::{ExecuteError, MemoryMethod, Program, Stop, Task};
 
@@ -351,46 +352,5 @@ fn outcome(task: &Task, ended: Ended, peak: Peak, status: ExitStatus) -> Outcome
         (Some(0), _) => Outcome::Completed,
         (Some(exit_code), _) => Outcome::Failed { exit_code },
         (None, signal) => Outcome::Signalled { signal: signal.unwrap_or(0) },
-    }
-}
-
-/// What the kernel counted, added up over the processes of a run.
-struct Used {
-    status: ExitStatus,
-    user: Duration,
-    system: Duration,
-    largest_resident: Bytes,
-    voluntary_switches: u64,
-    involuntary_switches: u64,
-    transferred: Option<Transferred>,
-}
-
-impl Used {
-    fn new(root: Reaped, transferred: Option<Transferred>, overhead_written: u64) -> Self {
-        Self {
-            status: root.status,
-            user: root.user,
-            system: root.system,
-            largest_resident: root.largest_resident,
-            voluntary_switches: root.voluntary_switches,
-            involuntary_switches: root.involuntary_switches,
-            transferred: transferred.map(|counted| Transferred {
-                written: counted.written.saturating_sub(overhead_written),
-                ..counted
-            }),
-        }
-    }
-
-    /// Adds a process that had lost its parent.
-    fn add(&mut self, orphan: Reaped, transferred: Option<Transferred>) {
-        self.user += orphan.user;
-        self.system += orphan.system;
-        self.largest_resident = self.largest_resident.max(orphan.largest_resident);
-        self.voluntary_switches += orphan.voluntary_switches;
-        self.involuntary_switches += orphan.involuntary_switches;
-        if let (Some(sum), Some(more)) = (&mut self.transferred, transferred) {
-            sum.read += more.read;
-            sum.written += more.written;
-        }
     }
 }

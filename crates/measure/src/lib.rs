@@ -24,6 +24,7 @@ mod sweep;
 mod system;
 mod task;
 mod transfers;
+mod used;
 mod wait;
 
 pub use error::ExecuteError;
