@@ -24,7 +24,7 @@ use crate::system::processor_time;
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
 const LONGEST_INTERVAL: Duration = Duration::from_secs(1);
 /// Processor time that may be spent at the start, to catch short programs finely.
-const CREDIT: Duration = Duration::from_millis(5);
+const CREDIT: Duration = Duration::from_millis(15);
 /// Of elapsed time, the share that may be spent beyond that.
 const BUDGET: u32 = 100;
 

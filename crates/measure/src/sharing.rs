@@ -14,11 +14,13 @@ use crate::procfs::{self, ProcessId, Resident, Shares};
 use crate::system;
 
 /// Processor time that may always be spent on asking, so that short runs are seen too.
-const CREDIT: Duration = Duration::from_millis(30);
+const CREDIT: Duration = Duration::from_millis(50);
 /// Of elapsed time, the share that may be spent beyond that.
 const BUDGET: u32 = 100;
-/// After asking, so many times as long as it took must pass: else the credit is gone in a moment.
+/// After asking, so many times as long as it took must pass, and this part of the time so far: else
+/// the credit is gone in a moment and nothing is left for the plateau that follows.
 const REST: u32 = 10;
+const REST_PART: u32 = 3;
 
 /// Doubt of less than one part in this many is let be.
 const TOLERANCE: u64 = 100;
@@ -98,7 +100,7 @@ impl Sharing {
         let answer = self.ask(processes, source);
         let cost = source.clock().saturating_sub(before);
         self.spent += cost;
-        self.resting_until = elapsed + cost * REST;
+        self.resting_until = elapsed + (cost * REST).max(elapsed / REST_PART);
         match answer {
             Some(answer) => {
                 self.known.extend(answer);

@@ -62,7 +62,7 @@ fn children_that_free_their_memory_before_they_exit() {
 #[test]
 fn a_short_peak_of_several_children() {
     let _alone = alone();
-    check("children", 96, 3, 30, 288.0);
+    check("children", 96, 3, 60, 288.0);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn memory_shared_after_a_fork_counts_once() {
 #[test]
 fn memory_written_to_after_a_fork_counts_in_each_process() {
     let _alone = alone();
-    check("rewritten", 96, 2, 300, 288.0);
+    check("rewritten", 96, 2, 500, 288.0);
 }
 
 #[test]
