@@ -71,7 +71,8 @@ impl<'a> Progress<'a> {
         let _ = fs::remove_file(&self.running_file);
     }
 
-    /// Brings the file and the bar up to date, but not more often than people can read.
+    /// Brings the file and the bar up to date when a run starts, but not more often than people can
+    /// read: a run that lasts is always shown.
     fn show(&mut self) {
         if self.shown.is_some_and(|shown| shown.elapsed() < BETWEEN_UPDATES) {
             return;
@@ -120,7 +121,6 @@ impl Observer for Progress<'_> {
         for warning in warnings {
             self.bar.suspend(|| self.terminal.say(&format!("warning: {}: {warning}", run.configuration)));
         }
-        self.show();
     }
 
     fn setting_up(&mut self, line: &str) {

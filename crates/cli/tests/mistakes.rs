@@ -95,7 +95,7 @@ fn damaged_files_are_refused_and_not_overwritten() {
 
 #[test]
 fn failed_runs_are_kept_told_and_retried_on_request() {
-    let directory = folder(&GOOD.replace("true {n}", "test -e go"));
+    let directory = folder(&GOOD.replace("true {n}", "sh -c 'test -e go' {n}"));
     let here = directory.path();
     support::run(here, &["generate", "--scale", "sd"], 0);
     support::run(here, &["generate", "--scale", "sd", "--strict"], 0);
@@ -133,10 +133,11 @@ fn output_is_plain_when_piped_and_ascii_where_the_locale_is() {
 
 #[test]
 fn two_sweeps_of_one_experiment_do_not_run_at_once() {
-    let directory = folder(&GOOD.replace("true {n}", "sleep 0.3"));
+    let directory = folder(&GOOD.replace("true {n}", "sh -c 'sleep 0.3' {n}"));
     let here = directory.path();
     let mut first = support::harp(here, &["generate", "--scale", "sd"]).spawn().unwrap();
     while !here.join(".harp/running.json").exists() {
+        assert!(first.try_wait().unwrap().is_none(), "the sweep ended early");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     let said = support::stderr(&support::run(here, &["generate"], 2));
