@@ -20,7 +20,7 @@ pub struct Usage {
     /// How the peak was found.
     pub peak_memory_source: Option<MemorySource>,
     /// Bytes read through system calls by the whole tree: from storage, cache, pipes and networks alike.
-    /// Files mapped into memory are not counted.
+    /// Files mapped into memory are not counted. A lower bound where the kernel hides final counts.
     pub read: Option<Bytes>,
     /// Bytes written through system calls by the whole tree, wherever they went.
     pub written: Option<Bytes>,

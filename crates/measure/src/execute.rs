@@ -6,7 +6,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -18,11 +17,14 @@ use rustix::thread::CpuSet;
 use crate::cgroup::Group;
 use crate::energy::EnergyMeter;
 use crate::gpu::GpuWatch;
+use crate::mark;
 use crate::memory::{MemoryMeter, Peak};
 use crate::processes::{self, Processes};
-use crate::procfs::{self, Transferred};
+use crate::procfs;
 use crate::sampler::Sampler;
-use crate::system::{self, Preparation, Reaped, Report};
+use crate::system::{self, Preparation, Report};
+use crate::transfers::TransferMeter;
+use crate::used::Used;
 use crate::wait::ExitWatch;
 use crate::{ExecuteError, MemoryMethod, Program, Stop, Task};
 
@@ -34,7 +36,7 @@ const GRACE_WHEN_STOPPED: Duration = Duration::from_millis(300);
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
 /// Programs shorter than this are not sampled beyond their start.
-const BEFORE_SAMPLING: Duration = Duration::from_millis(1);
+const BEFORE_SAMPLING: Duration = Duration::from_millis(2);
 
 /// How a program ended and what it used.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +53,7 @@ pub fn execute(task: &Task, stop: &Stop) -> Result<Measured, ExecuteError> {
     if stop.is_requested() {
         return Err(ExecuteError::Stopped);
     }
-    processes::become_subreaper();
+    processes::take_charge();
     match start(task)? {
         Ok(running) => running.finish(stop),
         Err(reason) => Ok(Measured { outcome: Outcome::NotStarted { reason }, usage: Usage::default() }),
@@ -66,6 +68,7 @@ struct Running<'task> {
     started: Duration,
     processes: Processes,
     memory: MemoryMeter,
+    transfers: TransferMeter,
     energy: Option<EnergyMeter>,
     gpus: Option<GpuWatch>,
     /// Bytes the child wrote on harp's behalf before it became the program.
@@ -102,10 +105,10 @@ fn start(task: &Task) -> Result<Result<Running<'_>, String>, ExecuteError> {
             command
         }
     };
-    let mark = next_mark();
+    let mark = mark::next();
     command
         .envs(&task.environment)
-        .env(processes::MARK, &mark)
+        .env(mark::VARIABLE, &mark)
         .current_dir(&task.directory)
         .stdin(Stdio::null())
         .stdout(output(task.stdout.as_ref())?)
@@ -115,7 +118,7 @@ fn start(task: &Task) -> Result<Result<Running<'_>, String>, ExecuteError> {
         Err(reason) => return Ok(Err(reason)),
     };
     let mut group = match task.memory_method {
-        MemoryMethod::Best => Group::create(task.memory_limit),
+        MemoryMethod::Best => Group::create(&mark, task.memory_limit),
         MemoryMethod::Sampling => None,
     };
     let entrance = group.as_ref().and_then(Group::entrance);
@@ -145,6 +148,7 @@ fn start(task: &Task) -> Result<Result<Running<'_>, String>, ExecuteError> {
         started: report.map_or(before, |report| report.clock),
         processes: Processes::of(root, &mark),
         memory: MemoryMeter::new(group, task.memory_limit),
+        transfers: TransferMeter::new(),
         energy,
         gpus: GpuWatch::start(root.as_raw_pid()),
         overhead_written,
@@ -158,12 +162,6 @@ fn watch(mut child: Child) -> Result<ExitWatch, ExecuteError> {
         let _ = child.wait();
         ExecuteError::System { action: "watch the program", source }
     })
-}
-
-/// A mark no other run on this machine has at the same time.
-fn next_mark() -> String {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
 fn output(path: Option<&PathBuf>) -> Result<Stdio, ExecuteError> {
@@ -255,6 +253,7 @@ impl Running<'_> {
             Sampler {
                 processes: &mut self.processes,
                 memory: &mut self.memory,
+                transfers: &mut self.transfers,
                 energy: self.energy.as_mut(),
                 started: self.started,
             },
@@ -304,18 +303,20 @@ impl Running<'_> {
     fn clean_up(&mut self) -> io::Result<Used> {
         // A process that cannot be ended by force waits for the kernel; then so must we.
         while !self.watch.wait(Duration::from_secs(1))? {}
-        let transferred = procfs::transferred(self.root.as_raw_pid());
+        let transferred = procfs::transferred(self.root.as_raw_pid()).or(self.transfers.seen());
         let mut used = Used::new(system::reap(self.root)?, transferred, self.overhead_written);
+        if processes::has_children() {
+            // What the program left running is measured before it is ended.
+            let elapsed = self.elapsed();
+            self.memory.sample(&mut self.processes, elapsed);
+        }
         let memory = &self.memory;
         self.processes.end_all(|| memory.processes(), |reaped, transferred| used.add(reaped, transferred));
         Ok(used)
     }
 
     fn conclude(self, ended: Ended, walltime: Duration, used: Used) -> Measured {
-        // The kernel's figure starts from what harp itself had when it forked: below that it says
-        // nothing about the program.
-        let largest = Some(used.largest_resident).filter(|&bytes| bytes > system::own_largest_resident());
-        let peak = self.memory.finish(largest);
+        let peak = self.memory.finish(used.largest_resident, system::own_largest_resident());
         let gpus = self.gpus.map(GpuWatch::finish).unwrap_or_default();
         let seconds = |duration: Duration| Some(Seconds(duration.as_secs_f64()));
         let (peak_memory, peak_memory_source) = peak.memory.unzip();
@@ -351,46 +352,5 @@ fn outcome(task: &Task, ended: Ended, peak: Peak, status: ExitStatus) -> Outcome
         (Some(0), _) => Outcome::Completed,
         (Some(exit_code), _) => Outcome::Failed { exit_code },
         (None, signal) => Outcome::Signalled { signal: signal.unwrap_or(0) },
-    }
-}
-
-/// What the kernel counted, added up over the processes of a run.
-struct Used {
-    status: ExitStatus,
-    user: Duration,
-    system: Duration,
-    largest_resident: Bytes,
-    voluntary_switches: u64,
-    involuntary_switches: u64,
-    transferred: Option<Transferred>,
-}
-
-impl Used {
-    fn new(root: Reaped, transferred: Option<Transferred>, overhead_written: u64) -> Self {
-        Self {
-            status: root.status,
-            user: root.user,
-            system: root.system,
-            largest_resident: root.largest_resident,
-            voluntary_switches: root.voluntary_switches,
-            involuntary_switches: root.involuntary_switches,
-            transferred: transferred.map(|counted| Transferred {
-                written: counted.written.saturating_sub(overhead_written),
-                ..counted
-            }),
-        }
-    }
-
-    /// Adds a process that had lost its parent.
-    fn add(&mut self, orphan: Reaped, transferred: Option<Transferred>) {
-        self.user += orphan.user;
-        self.system += orphan.system;
-        self.largest_resident = self.largest_resident.max(orphan.largest_resident);
-        self.voluntary_switches += orphan.voluntary_switches;
-        self.involuntary_switches += orphan.involuntary_switches;
-        if let (Some(sum), Some(more)) = (&mut self.transferred, transferred) {
-            sum.read += more.read;
-            sum.written += more.written;
-        }
     }
 }

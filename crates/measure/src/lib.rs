@@ -13,6 +13,7 @@ mod error;
 mod execute;
 mod gpu;
 mod host;
+mod mark;
 mod memory;
 mod processes;
 mod procfs;
@@ -22,6 +23,8 @@ mod stop;
 mod sweep;
 mod system;
 mod task;
+mod transfers;
+mod used;
 mod wait;
 
 pub use error::ExecuteError;

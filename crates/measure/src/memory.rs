@@ -22,7 +22,7 @@ use crate::sharing::{Kernel, Sharing};
 use crate::system::processor_time;
 
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
-const LONGEST_INTERVAL: Duration = Duration::from_millis(100);
+const LONGEST_INTERVAL: Duration = Duration::from_secs(1);
 /// Processor time that may be spent at the start, to catch short programs finely.
 const CREDIT: Duration = Duration::from_millis(5);
 /// Of elapsed time, the share that may be spent beyond that.
@@ -37,6 +37,7 @@ pub(crate) struct MemoryMeter {
     /// Largest resident set of one process seen in a sample.
     largest: u64,
     spent: Duration,
+    /// Samples of /proc in which there was something.
     samples: u32,
 }
 
@@ -97,6 +98,7 @@ impl MemoryMeter {
             Method::Sampling(sharing) => {
                 processes.refresh();
                 let residents = processes.residents();
+                self.samples += u32::from(!residents.is_empty());
                 let highest = residents.iter().map(|(_, resident)| resident.peak).max();
                 self.largest = self.largest.max(highest.unwrap_or(0));
                 let looked_before = sharing.spent();
@@ -108,7 +110,6 @@ impl MemoryMeter {
         // Looking at shared pages has its own budget.
         let cost = processor_time().saturating_sub(before).saturating_sub(looked);
         self.spent += cost;
-        self.samples += 1;
         self.pause(cost, elapsed)
     }
 
@@ -134,10 +135,13 @@ impl MemoryMeter {
         }
     }
 
-    /// The peak, once the tree has ended. `largest_process` is the kernel's peak of the largest
-    /// process, if that is known.
-    pub(crate) fn finish(mut self, largest_process: Option<Bytes>) -> Peak {
-        let largest = self.largest.max(largest_process.map_or(0, |bytes| bytes.0));
+    /// The peak, once the tree has ended.
+    ///
+    /// `largest_process` is the kernel's peak of the largest process. It starts from what harp itself
+    /// had when it forked, `own`: up to that it only says that the program was not larger.
+    pub(crate) fn finish(mut self, largest_process: Bytes, own: Bytes) -> Peak {
+        let known = if largest_process > own { largest_process.0 } else { 0 };
+        let largest = self.largest.max(known);
         match &mut self.method {
             Method::Group { group, most_cache } => {
                 let end = group.held().unwrap_or_default();
@@ -154,12 +158,13 @@ impl MemoryMeter {
             }
             Method::Sampling(_) => {
                 let total = self.sampled.max(largest);
-                let source =
-                    if self.samples > 1 { MemorySource::Sampled } else { MemorySource::LargestProcess };
-                Peak {
-                    memory: (total > 0).then_some((Bytes(total), source)),
-                    exceeded: self.limit.is_some_and(|limit| total > limit.0),
-                }
+                let exceeded = self.limit.is_some_and(|limit| total > limit.0);
+                // A program too short to be sampled was at most as large as the kernel says.
+                let (total, source) = match self.samples {
+                    0 | 1 => (total.max(largest_process.0), MemorySource::LargestProcess),
+                    _ => (total, MemorySource::Sampled),
+                };
+                Peak { memory: (total > 0).then_some((Bytes(total), source)), exceeded }
             }
         }
     }

@@ -13,22 +13,22 @@ use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, set_child_subreaper, waitid,
 };
 
+use crate::mark;
 use crate::procfs::{self, ProcessId, Resident};
 use crate::system::{self, Reaped};
-
-/// The variable that marks the processes of a run.
-pub(crate) const MARK: &str = "HARP_RUN";
 
 /// How long processes that were told to end at once may take; some wait for a dead file server.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long a process is taken for a stranger without looking again: numbers are used anew.
-const STRANGERS_FORGOTTEN: Duration = Duration::from_secs(1);
+/// How long a number is taken for the same process without looking again: numbers are used anew.
+const BELIEVED_FOR: Duration = Duration::from_secs(1);
 
-/// Makes this process the one that inherits the orphans of the programs it runs.
-pub(crate) fn become_subreaper() {
+/// Once in a process: makes it the one that inherits the orphans of the programs it runs, and ends
+/// what an earlier one left running when it was killed.
+pub(crate) fn take_charge() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
+        mark::end_stale_processes();
         // Refused only by kernels before 3.4; orphans are then found by session and mark alone.
         let _ = set_child_subreaper(Some(getpid()));
     });
@@ -40,7 +40,7 @@ pub(crate) struct Processes {
     mark: String,
     members: BTreeMap<ProcessId, u64>,
     strangers: HashSet<ProcessId>,
-    strangers_since: Instant,
+    believed_since: Instant,
     newest: Option<u64>,
 }
 
@@ -51,10 +51,10 @@ impl Processes {
         let started = procfs::identity(root).map_or(0, |identity| identity.started);
         Self {
             root,
-            mark: format!("{MARK}={mark}"),
+            mark: mark.to_owned(),
             members: BTreeMap::from([(root, started)]),
             strangers: HashSet::new(),
-            strangers_since: Instant::now(),
+            believed_since: Instant::now(),
             // While the root is the newest process there is, it has started none.
             newest: u64::try_from(root).ok(),
         }
@@ -71,8 +71,16 @@ impl Processes {
     }
 
     /// The memory of every member that has not ended.
-    pub(crate) fn residents(&self) -> Vec<(ProcessId, Resident)> {
-        self.members().filter_map(|process| Some((process, procfs::resident(process)?))).collect()
+    pub(crate) fn residents(&mut self) -> Vec<(ProcessId, Resident)> {
+        let mut residents = Vec::with_capacity(self.members.len());
+        self.members.retain(|&process, _| match procfs::resident(process) {
+            Some(resident) => {
+                residents.push((process, resident));
+                true
+            }
+            None => procfs::exists(process),
+        });
+        residents
     }
 
     /// Looks for new members; does little when no process was started anywhere.
@@ -86,9 +94,10 @@ impl Processes {
     }
 
     fn look_everywhere(&mut self) {
-        if self.strangers_since.elapsed() > STRANGERS_FORGOTTEN {
+        if self.believed_since.elapsed() > BELIEVED_FOR {
             self.strangers.clear();
-            self.strangers_since = Instant::now();
+            self.believed_since = Instant::now();
+            self.members.retain(|&process, &mut started| is_still(process, started));
         }
         let own = getpid().as_raw_pid();
         let mut unknown: Vec<_> = procfs::processes()
@@ -102,7 +111,8 @@ impl Processes {
             unknown.retain(|(process, identity)| {
                 let member = identity.session == self.root
                     || self.members.contains_key(&identity.parent)
-                    || (identity.parent == own && procfs::was_started_with(*process, &self.mark));
+                    || (identity.parent == own
+                        && procfs::variable(*process, mark::VARIABLE).as_deref() == Some(&*self.mark));
                 if member {
                     self.members.insert(*process, identity.started);
                 }
@@ -135,10 +145,8 @@ impl Processes {
     pub(crate) fn signal(&mut self, signal: Signal) {
         self.look_everywhere();
         self.members.retain(|&process, &mut started| {
-            let Some(identity) = procfs::identity(process) else { return false };
-            if identity.started != started {
-                return false;
-            }
+            let identity = procfs::identity(process).filter(|identity| identity.started == started);
+            let Some(identity) = identity else { return false };
             if !identity.ended
                 && let Some(pid) = Pid::from_raw(process)
             {
@@ -185,9 +193,14 @@ impl Processes {
     }
 }
 
+/// Whether a number still belongs to the process that started at that time.
+fn is_still(process: ProcessId, started: u64) -> bool {
+    procfs::identity(process).is_some_and(|identity| identity.started == started)
+}
+
 /// Whether this process has any child at all, running or ended: as the subreaper it has one
 /// whenever anything of a run is left.
-fn has_children() -> bool {
+pub(crate) fn has_children() -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     waitid(WaitId::All, options).err() != Some(rustix::io::Errno::CHILD)
 }

@@ -3,7 +3,9 @@
 //! A process may end at any moment, so everything returns `None` where there is nothing (any more)
 //! to read, and never an error.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
 
 use harp_core::Bytes;
 
@@ -58,6 +60,15 @@ pub(crate) struct Transferred {
     pub written: u64,
 }
 
+/// The whole text of a small file the kernel makes on the fly. Such files have no size, so reading
+/// them the usual way takes many small reads.
+pub(crate) fn read(path: impl AsRef<Path>) -> Option<String> {
+    let mut bytes = Vec::with_capacity(4096);
+    // Through `take`, the size is not asked for first.
+    File::open(path).ok()?.take(1 << 30).read_to_end(&mut bytes).ok()?;
+    String::from_utf8(bytes).ok()
+}
+
 /// All processes there are.
 pub(crate) fn processes() -> Vec<ProcessId> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
@@ -66,39 +77,47 @@ pub(crate) fn processes() -> Vec<ProcessId> {
 
 /// The number last given to a process or thread: while it stays the same, none was started.
 pub(crate) fn newest_process() -> Option<u64> {
-    fs::read_to_string("/proc/loadavg").ok()?.split_whitespace().last()?.parse().ok()
+    read("/proc/loadavg")?.split_whitespace().last()?.parse().ok()
 }
 
 /// Who a process is; also for one that has ended but was not reaped.
 pub(crate) fn identity(process: ProcessId) -> Option<Identity> {
-    parse_identity(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
+    parse_identity(&read(format!("/proc/{process}/stat"))?)
 }
 
 /// The resident memory of a process that has not ended.
 pub(crate) fn resident(process: ProcessId) -> Option<Resident> {
-    parse_resident(&fs::read_to_string(format!("/proc/{process}/status")).ok()?)
+    parse_resident(&read(format!("/proc/{process}/status"))?)
 }
 
 /// How a process shares its pages. The kernel walks all of them: dear for large processes.
 pub(crate) fn shares(process: ProcessId) -> Option<Shares> {
-    parse_shares(&fs::read_to_string(format!("/proc/{process}/smaps_rollup")).ok()?)
+    parse_shares(&read(format!("/proc/{process}/smaps_rollup"))?)
 }
 
 /// What a process and the children it waited for transferred; also for one that has ended but was
 /// not reaped, when it is complete.
 pub(crate) fn transferred(process: ProcessId) -> Option<Transferred> {
-    parse_transferred(&fs::read_to_string(format!("/proc/{process}/io")).ok()?)
+    parse_transferred(&read(format!("/proc/{process}/io"))?)
 }
 
-/// Whether a process was started with this `NAME=value` in its environment.
-pub(crate) fn was_started_with(process: ProcessId, variable: &str) -> bool {
-    fs::read(format!("/proc/{process}/environ"))
-        .is_ok_and(|environment| environment.split(|&byte| byte == 0).any(|one| one == variable.as_bytes()))
+/// The value an environment variable had when a process was started.
+pub(crate) fn variable(process: ProcessId, name: &str) -> Option<String> {
+    let environment = fs::read(format!("/proc/{process}/environ")).ok()?;
+    environment.split(|&byte| byte == 0).find_map(|one| {
+        let value = one.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?;
+        String::from_utf8(value.to_vec()).ok()
+    })
+}
+
+/// Whether there is a process of this number, ended or not.
+pub(crate) fn exists(process: ProcessId) -> bool {
+    fs::exists(format!("/proc/{process}")).unwrap_or(true)
 }
 
 /// The main memory of the machine.
 pub(crate) fn total_memory() -> Option<Bytes> {
-    field(&fs::read_to_string("/proc/meminfo").ok()?, "MemTotal:").map(Bytes)
+    field(&read("/proc/meminfo")?, "MemTotal:").map(Bytes)
 }
 
 /// `NAME: 123 kB` somewhere in a text, in bytes.
@@ -208,6 +227,8 @@ mod tests {
         assert!(shares(own).unwrap().anonymous > 0);
         assert!(transferred(own).unwrap().read > 0);
         assert!(total_memory().unwrap() > Bytes(1 << 20));
-        assert!(!was_started_with(own, "HARP_RUN=never"));
+        assert!(variable(own, "PATH").is_some_and(|path| path.contains('/')));
+        assert_eq!(variable(own, "PAT"), None);
+        assert!(exists(own));
     }
 }

@@ -10,6 +10,7 @@ use crate::energy::EnergyMeter;
 use crate::memory::MemoryMeter;
 use crate::processes::Processes;
 use crate::system;
+use crate::transfers::TransferMeter;
 
 /// What is sampled.
 pub(crate) struct Sampler<'run> {
@@ -17,6 +18,8 @@ pub(crate) struct Sampler<'run> {
     pub processes: &'run mut Processes,
     /// Their memory.
     pub memory: &'run mut MemoryMeter,
+    /// What they transfer.
+    pub transfers: &'run mut TransferMeter,
     /// The energy of the machine.
     pub energy: Option<&'run mut EnergyMeter>,
     /// When the program was started, on the monotonic clock.
@@ -35,6 +38,7 @@ impl Sampler<'_> {
                 self.processes.signal(Signal::KILL);
                 return true;
             }
+            self.transfers.sample(self.processes);
             if let Some(energy) = &mut self.energy {
                 energy.tick();
             }

@@ -78,11 +78,17 @@ fn time_is_measured_on_the_wall_and_on_the_processor() {
     // Children that were waited for count.
     let line = format!("{0} compute 0 0 150; {0} compute 0 0 150", example("allocate"));
     let computed = run(&shell(&line)).usage.user_time.unwrap().0;
-    assert!((0.15..0.45).contains(&computed), "{computed}");
+    assert!((0.28..0.5).contains(&computed), "{computed}");
 }
 
 #[test]
 fn bytes_are_counted_over_the_whole_tree() {
+    let line = "head -c 3000000 /dev/zero > /dev/null; sleep 0.3";
+    let written = run(&shell(line)).usage.written.unwrap();
+    assert_eq!(written, Bytes(3_000_000), "long enough for every user to see");
+    if !rustix::process::geteuid().is_root() {
+        return; // The counts of short programs are shown to root only.
+    }
     let line =
         "head -c 3000000 /dev/zero | tail -c 1000000 > /dev/null; (head -c 500000 /dev/zero > /dev/null)";
     let usage = run(&shell(line)).usage;
@@ -134,7 +140,7 @@ fn daemons_do_not_outlive_the_run() {
     for memory_method in BOTH {
         let directory = tempfile::tempdir().unwrap();
         let number = directory.path().join("out");
-        let task = Task { memory_method, stdout: Some(number.clone()), ..allocate("daemon", 64, 0, 100) };
+        let task = Task { memory_method, stdout: Some(number.clone()), ..allocate("daemon", 64, 0, 250) };
         let measured = run(&task);
         assert_eq!(measured.outcome, Outcome::Completed);
         let peak = measured.usage.peak_memory.unwrap();
@@ -188,6 +194,26 @@ fn a_program_dies_with_a_killed_supervisor() {
         supervisor.kill().unwrap();
         supervisor.wait().unwrap();
         soon("the program's end", || !is_running(read().unwrap()));
+    }
+}
+
+#[test]
+fn what_a_killed_supervisor_left_running_is_ended_by_the_next() {
+    for method in ["best", "sampling"] {
+        let directory = tempfile::tempdir().unwrap();
+        let number = directory.path().join("number");
+        // The shell dies with its supervisor; what it has started does not.
+        let line = format!("setsid sh -c 'echo $$ > {}; exec sleep 600'; true", number.display());
+        let mut supervisor =
+            Command::new(example("supervise")).args([&line, method]).stdin(Stdio::null()).spawn().unwrap();
+        let read = || fs::read_to_string(&number).unwrap_or_default().trim().parse::<i32>().ok();
+        soon("the program's start", || read().is_some_and(is_running));
+        supervisor.kill().unwrap();
+        supervisor.wait().unwrap();
+        let left = read().unwrap();
+        let next = Command::new(example("supervise")).args(["true", method]).status().unwrap();
+        assert!(next.success());
+        soon("the end of what was left", || !is_running(left));
     }
 }
 

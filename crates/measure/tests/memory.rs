@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use common::{BOTH, allocate, run, shell};
 use harp_core::{Bytes, MemorySource, Outcome};
-use harp_measure::{MemoryMethod, Task};
+use harp_measure::{MemoryMethod, Program, Task};
 
 /// Held by each test, so that they do not disturb each other's timing.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -146,4 +146,14 @@ fn the_figure_does_not_contain_this_process() {
         assert!((16.0..22.0).contains(&found), "{found} MiB with {memory_method:?}");
     }
     drop(ballast);
+}
+
+#[test]
+fn a_program_too_short_to_be_sampled_has_a_figure() {
+    let _alone = alone();
+    for memory_method in BOTH {
+        let task = Task { memory_method, ..Task::new(Program::Direct(vec!["true".into()])) };
+        let found = run(&task).usage.peak_memory.unwrap();
+        assert!((Bytes(100 << 10)..Bytes(512 << 20)).contains(&found), "{found} with {memory_method:?}");
+    }
 }

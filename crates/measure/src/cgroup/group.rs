@@ -4,16 +4,16 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use harp_core::Bytes;
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::Version;
 use super::locate::{Location, location};
-use crate::procfs::ProcessId;
+use crate::mark;
+use crate::procfs::{self, ProcessId};
 
 const PREFIX: &str = "harp-";
 
@@ -40,19 +40,17 @@ impl Held {
 }
 
 impl Group {
-    /// A new group with a limit, or `None` where none can be made or the limit cannot be set.
-    pub(crate) fn create(limit: Option<Bytes>) -> Option<Self> {
+    /// A new group with a limit, named by its run's mark, or `None` where none can be made or the limit cannot be set.
+    pub(crate) fn create(mark: &str, limit: Option<Bytes>) -> Option<Self> {
         static STALE_REMOVED: Once = Once::new();
         let location = location()?;
         STALE_REMOVED.call_once(|| remove_stale(location));
-        Self::create_in(location, limit)
+        Self::create_in(location, mark, limit)
     }
 
-    fn create_in(location: &Location, limit: Option<Bytes>) -> Option<Self> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{PREFIX}{}-{number}", std::process::id());
-        let group = Group { directory: location.directory.join(name), version: location.version };
+    fn create_in(location: &Location, mark: &str, limit: Option<Bytes>) -> Option<Self> {
+        let directory = location.directory.join(format!("{PREFIX}{mark}"));
+        let group = Group { directory, version: location.version };
         fs::create_dir(&group.directory).ok()?;
         if let Some(limit) = limit {
             group.set_limit(limit).ok()?;
@@ -86,7 +84,7 @@ impl Group {
     }
 
     fn read(&self, file: &str) -> Option<String> {
-        fs::read_to_string(self.directory.join(file)).ok()
+        procfs::read(self.directory.join(file))
     }
 
     fn number(&self, file: &str) -> Option<u64> {
@@ -105,9 +103,14 @@ impl Group {
         self.version
     }
 
-    /// The file through which a process enters by writing `0`.
+    /// The file through which a process with one thread enters by writing `0`.
     pub(crate) fn entrance(&self) -> Option<File> {
-        OpenOptions::new().write(true).open(self.directory.join("cgroup.procs")).ok()
+        let file = match self.version {
+            // Moving one thread takes no lock that stops every fork on the machine for a moment.
+            Version::One => "tasks",
+            Version::Two => "cgroup.procs",
+        };
+        OpenOptions::new().write(true).open(self.directory.join(file)).ok()
     }
 
     /// The most that was ever charged to it, file contents included.
@@ -166,7 +169,7 @@ fn named(text: &str, name: &str) -> Option<u64> {
 }
 
 fn processes_of(directory: &Path) -> Vec<ProcessId> {
-    let listed = fs::read_to_string(directory.join("cgroup.procs")).unwrap_or_default();
+    let listed = procfs::read(directory.join("cgroup.procs")).unwrap_or_default();
     listed.lines().filter_map(|line| line.parse().ok()).collect()
 }
 
@@ -175,9 +178,7 @@ fn remove_stale(location: &Location) {
     let Ok(entries) = fs::read_dir(&location.directory) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let owner = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split_once('-'));
-        let Some(owner) = owner.and_then(|(owner, _)| Pid::from_raw(owner.parse().ok()?)) else { continue };
-        if test_kill_process(owner) != Err(rustix::io::Errno::SRCH) {
+        if !name.to_str().and_then(|name| name.strip_prefix(PREFIX)).is_some_and(mark::is_stale) {
             continue;
         }
         for process in processes_of(&entry.path()).into_iter().filter_map(Pid::from_raw) {
