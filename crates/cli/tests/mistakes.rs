@@ -1,4 +1,5 @@
 //! Bad input gets a message with place and fix, and the documented exit code.
+#![allow(clippy::unwrap_used, clippy::panic)] // a test that cannot go on should stop
 
 mod support;
 
