@@ -40,14 +40,40 @@ fn main() {
     let walltime = &result["targets"][0];
 
     println!("start-up, median of {ROUNDS}, interleaved with /bin/true ({:.2} ms)", milliseconds(startup[0]));
-    println!("  harp --version          {:8.2} ms   {:.1} x /bin/true", milliseconds(startup[1]), ratio(startup[1], startup[0]));
-    println!("  harp predict, cold      {:8.2} ms   {:.1} x /bin/true", milliseconds(startup[2]), ratio(startup[2], startup[0]));
-    println!("examples/euler, {} runs                         harp     the original (Python), as published", runs.len());
-    println!("  generate            {:8.2} s = {:.3} x the programs' own {own:.2} s        36 to 68 s", generate.as_secs_f64(), generate.as_secs_f64() / own);
-    println!("  build               {:8.3} s                                        27 to 64 s", build.as_secs_f64());
-    println!("  predict             {:8.4} s                                         7 to 12 s", startup[2].as_secs_f64());
-    println!("  peak memory, build  {build_memory:8.1} MiB; predict {predict_memory:.1} MiB                  630 to 774 MB");
-    println!("  MAPE                {:8.1} %                                         39 to 83 %", walltime["scores"]["mape"].as_f64().unwrap());
+    println!(
+        "  harp --version          {:8.2} ms   {:.1} x /bin/true",
+        milliseconds(startup[1]),
+        ratio(startup[1], startup[0])
+    );
+    println!(
+        "  harp predict, cold      {:8.2} ms   {:.1} x /bin/true",
+        milliseconds(startup[2]),
+        ratio(startup[2], startup[0])
+    );
+    println!(
+        "examples/euler, {} runs                         harp     the original (Python), as published",
+        runs.len()
+    );
+    println!(
+        "  generate            {:8.2} s = {:.3} x the programs' own {own:.2} s        36 to 68 s",
+        generate.as_secs_f64(),
+        generate.as_secs_f64() / own
+    );
+    println!(
+        "  build               {:8.3} s                                        27 to 64 s",
+        build.as_secs_f64()
+    );
+    println!(
+        "  predict             {:8.4} s                                         7 to 12 s",
+        startup[2].as_secs_f64()
+    );
+    println!(
+        "  peak memory, build  {build_memory:8.1} MiB; predict {predict_memory:.1} MiB                  630 to 774 MB"
+    );
+    println!(
+        "  MAPE                {:8.1} %                                         39 to 83 %",
+        walltime["scores"]["mape"].as_f64().unwrap()
+    );
     println!(
         "  request             {:8.1} % MAPE, {:.0} % too small",
         walltime["request_scores"]["mape"].as_f64().unwrap(),
@@ -59,7 +85,8 @@ fn main() {
 /// Walltime and peak memory in MiB of one call.
 fn timed(harp: &Path, folder: &Path, arguments: &[&str]) -> (Duration, f64) {
     let start = Instant::now();
-    let mut child = Command::new(harp).args(arguments).current_dir(folder).stdout(Stdio::null()).spawn().unwrap();
+    let mut child =
+        Command::new(harp).args(arguments).current_dir(folder).stdout(Stdio::null()).spawn().unwrap();
     let mut peak: f64 = 0.0;
     loop {
         let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
@@ -78,7 +105,8 @@ fn timed(harp: &Path, folder: &Path, arguments: &[&str]) -> (Duration, f64) {
 fn medians(harp: &Path, folder: &Path, calls: &[&[&str]]) -> Vec<Duration> {
     let mut times = vec![Vec::new(); calls.len() + 1];
     for _ in 0..ROUNDS {
-        let commands = std::iter::once((Path::new("/bin/true"), &[][..])).chain(calls.iter().map(|call| (harp, *call)));
+        let commands =
+            std::iter::once((Path::new("/bin/true"), &[][..])).chain(calls.iter().map(|call| (harp, *call)));
         for (index, (program, arguments)) in commands.enumerate() {
             let mut command = Command::new(program);
             command.args(arguments).current_dir(folder).stdout(Stdio::null());

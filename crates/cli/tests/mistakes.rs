@@ -68,7 +68,10 @@ fn predictions_are_refused_far_outside_what_was_measured() {
     let beyond = support::json(here, &["predict", "n=12", "--json"]);
     assert_eq!(beyond["cases"][0]["predictions"][0]["extrapolates"], true);
     let said = support::stderr(&support::run(here, &["predict", "n=100000"], 5));
-    assert!(said.contains("n=100000 is outside the measured 1 to 6") && said.contains("--extrapolate"), "{said}");
+    assert!(
+        said.contains("n=100000 is outside the measured 1 to 6") && said.contains("--extrapolate"),
+        "{said}"
+    );
     support::run(here, &["predict", "n=100000", "--extrapolate"], 0);
     let said = support::stderr(&support::run(here, &["predict", "m=5"], 2));
     assert!(said.contains("`m` is not a parameter") && said.contains("it has n"), "{said}");
@@ -113,7 +116,11 @@ fn failed_runs_are_kept_told_and_retried_on_request() {
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let directory = folder(&GOOD.replace("[1, 2, 3, 4, 5, 6]", "{ from = 1, to = 3000, step = 1 }"));
-    let mut child = support::harp(directory.path(), &["plan"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = support::harp(directory.path(), &["plan"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut some = [0; 10];
     child.stdout.take().unwrap().read_exact(&mut some).unwrap();
     let output = child.wait_with_output().unwrap();

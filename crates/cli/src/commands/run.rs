@@ -26,10 +26,12 @@ pub fn run(arguments: &Run, terminal: &Terminal) -> Result<(), Failure> {
     }
 
     // The model is built before the test cases run, so that it cannot have seen them.
-    let learn_from: Vec<Scale> = project.experiment.scales().into_iter().filter(|scale| *scale != Scale::Test).collect();
+    let learn_from: Vec<Scale> =
+        project.experiment.scales().into_iter().filter(|scale| *scale != Scale::Test).collect();
     let mut session = Session::open(&project, terminal)?;
     session.run(&learn_from, arguments.retry_failed)?;
-    let model = build::build_model(&project, &build::recorded_runs(&project)?, &arguments.settings, terminal)?;
+    let model =
+        build::build_model(&project, &build::recorded_runs(&project)?, &arguments.settings, terminal)?;
     build::write_model(&model, &project.model_file())?;
     for target in &model.targets {
         let winner = target.winner().map(ToString::to_string).unwrap_or_default();
@@ -94,17 +96,28 @@ fn run_view(project: &Project, model: &ModelFile, arguments: &Run) -> Result<Run
             made: jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string(),
             command: format!("harp run {file}"),
             experiment: file,
-            details: model.targets.iter().map(|target| (target.target.to_string(), target.explanation.clone())).collect(),
+            details: model
+                .targets
+                .iter()
+                .map(|target| (target.target.to_string(), target.explanation.clone()))
+                .collect(),
         },
     })
 }
 
 /// A recommendation for the longest test case, at the experiment's site.
-fn plan_of_largest(project: &Project, model: &ModelFile, target: &TargetView) -> Result<Option<PlanView>, Failure> {
-    let Some(largest) = target.cases.iter().max_by(|left, right| left.estimate.value.total_cmp(&right.estimate.value)) else {
+fn plan_of_largest(
+    project: &Project,
+    model: &ModelFile,
+    target: &TargetView,
+) -> Result<Option<PlanView>, Failure> {
+    let Some(largest) =
+        target.cases.iter().max_by(|left, right| left.estimate.value.total_cmp(&right.estimate.value))
+    else {
         return Ok(None);
     };
-    let names: Vec<&str> = project.experiment.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+    let names: Vec<&str> =
+        project.experiment.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
     let case: BTreeMap<String, Value> = largest
         .features
         .iter()
@@ -122,7 +135,8 @@ fn tell(view: &RunView, terminal: &Terminal) -> Result<(), Failure> {
     for target in &view.targets {
         let mut text = format!("\n{}, predicted before it was run\n", views::target_words(&target.target));
         text.push_str(&cases_table(target).to_terminal(terminal.width, style));
-        if let Some(scaling) = target.scaling.first().filter(|_| target.target == harp_core::Target::Walltime) {
+        if let Some(scaling) = target.scaling.first().filter(|_| target.target == harp_core::Target::Walltime)
+        {
             text.push_str(&format!("\n{}\n", scaling_miniature(scaling, terminal.width.min(76), 14, style)));
         }
         text.push_str(&format!("{}\n", target_sentence(target)));
@@ -130,7 +144,10 @@ fn tell(view: &RunView, terminal: &Terminal) -> Result<(), Failure> {
     }
     if let Some(candidates) = view.targets.first().and_then(|target| target.candidates.as_ref()) {
         let best = candidates_table(candidates).to_terminal(terminal.width, style).lines().count();
-        terminal.say(&format!("({} candidate models were compared; `harp models` shows them)", best.saturating_sub(2)));
+        terminal.say(&format!(
+            "({} candidate models were compared; `harp models` shows them)",
+            best.saturating_sub(2)
+        ));
     }
     terminal.print(&format!("\n{}", verdict_sentence(view)))
 }

@@ -30,13 +30,23 @@ impl TargetView {
     /// Gathers cases and scores them; candidates and curves can be set afterwards.
     pub fn new(target: Target, coverage: f64, evidence: Evidence, cases: Vec<CaseView>) -> Self {
         let score = |figure: fn(&CaseView) -> f64| {
-            let pairs = cases.iter().filter_map(|case| Some((figure(case), case.actual.and_then(Observed::exact)?)));
+            let pairs =
+                cases.iter().filter_map(|case| Some((figure(case), case.actual.and_then(Observed::exact)?)));
             let finite = pairs.filter(|(predicted, actual)| predicted.is_finite() && actual.is_finite());
             Scores::of(&finite.collect::<Vec<_>>())
         };
         let scores = score(|case| case.estimate.value);
         let request_scores = score(|case| case.request);
-        TargetView { target, coverage, evidence, cases, scores, request_scores, candidates: None, scaling: Vec::new() }
+        TargetView {
+            target,
+            coverage,
+            evidence,
+            cases,
+            scores,
+            request_scores,
+            candidates: None,
+            scaling: Vec::new(),
+        }
     }
 
     /// Cases whose truth lies in the interval, and cases that could be judged.
