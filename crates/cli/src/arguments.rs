@@ -281,6 +281,9 @@ pub struct Run {
     /// Where to write the page. Without it, .harp/report.html beside the experiment file.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// Write the charts as SVG files into this folder, for papers and slides.
+    #[arg(long, value_name = "FOLDER")]
+    pub charts: Option<PathBuf>,
     /// Run again what failed, timed out or ran out of memory.
     #[arg(long)]
     pub retry_failed: bool,

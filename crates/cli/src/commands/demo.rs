@@ -37,6 +37,7 @@ pub fn demo(arguments: &Demo, terminal: &Terminal) -> Result<(), Failure> {
         experiment: ExperimentFile { file },
         settings: BuildSettings { policy: None, seed: None, pca: false },
         html: None,
+        charts: None,
         retry_failed: false,
     };
     super::run::run(&run, terminal)?;

@@ -1,13 +1,14 @@
 //! `harp run`: generate, build, predict the test cases, and compare with what really happened.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use harp_advise::Limits;
 use harp_core::{Scale, Value};
 use harp_learn::ModelFile;
 use harp_report::{
-    PlanView, Provenance, RunView, TargetView, candidates_table, cases_table, run_page, scaling_miniature,
-    target_sentence, verdict_sentence,
+    Canvas, PlanView, Provenance, RunView, TargetView, accuracy_chart, candidates_chart, cases_table, pareto_chart,
+    run_page, scaling_chart, scaling_miniature, target_sentence, verdict_sentence,
 };
 
 use crate::arguments::Run;
@@ -48,6 +49,10 @@ pub fn run(arguments: &Run, terminal: &Terminal) -> Result<(), Failure> {
     let view = run_view(&project, &model, arguments)?;
     let page = arguments.html.clone().unwrap_or_else(|| project.state().join("report.html"));
     project::write_whole(&page, &run_page(&view))?;
+    if let Some(folder) = &arguments.charts {
+        write_charts(&view, folder)?;
+        terminal.say(&format!("wrote charts into {}", folder.display()));
+    }
     if terminal.json {
         return terminal.print_json(&view);
     }
@@ -128,6 +133,26 @@ fn plan_of_largest(
     let advised = recommend::advise(project, model, &site, &case, Limits::default(), true)?;
     let script = recommend::job_script(project, &site, &case, &advised, None)?;
     Ok(Some(recommend::plan_view(&site, &case, &advised, Some(script))))
+}
+
+/// Every chart of the page as a file of its own.
+fn write_charts(view: &RunView, folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| Failure::file("make", folder, &error))?;
+    let canvas = Canvas::default();
+    let write = |name: String, chart: String| project::write_whole(&folder.join(format!("{name}.svg")), &chart);
+    for target in &view.targets {
+        for scaling in &target.scaling {
+            write(format!("{}-by-{}", target.target, scaling.x.name), scaling_chart(scaling, &canvas))?;
+        }
+        write(format!("{}-accuracy", target.target), accuracy_chart(target, &canvas))?;
+        if let Some(candidates) = &target.candidates {
+            write(format!("{}-models", target.target), candidates_chart(candidates, &canvas))?;
+        }
+    }
+    match &view.plan {
+        Some(plan) => write("time-and-price".to_owned(), pareto_chart(plan, &canvas)),
+        None => Ok(()),
+    }
 }
 
 fn tell(view: &RunView, terminal: &Terminal) -> Result<(), Failure> {
