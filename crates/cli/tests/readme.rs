@@ -26,7 +26,8 @@ fn the_tutorial_is_true() {
 fn check(document: &str) {
     let text = fs::read_to_string(support::repository().join(document)).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink(fs::canonicalize(support::binary()).unwrap(), folder.path().join("harp")).unwrap();
+    std::os::unix::fs::symlink(fs::canonicalize(support::binary()).unwrap(), folder.path().join("harp"))
+        .unwrap();
     let mut executed = 0;
     for (kind, body) in blocks(&text) {
         if let Some(name) = kind.strip_prefix("file ") {
@@ -86,7 +87,8 @@ fn execute(document: &str, folder: &Path, command: &str, expected: &[String]) {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{document}: `{command}` failed\n{printed}\n{said}");
     let printed: Vec<String> = printed.lines().map(shape).filter(|line| !line.is_empty()).collect();
-    let mut expected: Vec<String> = expected.iter().map(|line| shape(line)).filter(|line| !line.is_empty()).collect();
+    let mut expected: Vec<String> =
+        expected.iter().map(|line| shape(line)).filter(|line| !line.is_empty()).collect();
     if expected.is_empty() {
         return;
     }
@@ -105,7 +107,9 @@ fn execute(document: &str, folder: &Path, command: &str, expected: &[String]) {
 fn matches(lines: &[String], pattern: &[String]) -> bool {
     match pattern.split_first() {
         None => lines.is_empty(),
-        Some((first, rest)) if first == "…" => (0..=lines.len()).any(|skipped| matches(&lines[skipped..], rest)),
+        Some((first, rest)) if first == "…" => {
+            (0..=lines.len()).any(|skipped| matches(&lines[skipped..], rest))
+        }
         Some((first, rest)) => lines.first().is_some_and(|line| line == first) && matches(&lines[1..], rest),
     }
 }
@@ -115,11 +119,31 @@ fn shape(line: &str) -> String {
     if line.chars().any(|c| ('\u{2800}'..='\u{28ff}').contains(&c) || "│┤└".contains(c)) {
         return String::new();
     }
-    const UNITS: [&str; 16] =
-        ["s", "ms", "µs", "min", "h", "d", "B", "KiB", "MiB", "GiB", "hit", "hit,", "miss,", "above,", "below,", "extrapolated"];
+    const UNITS: [&str; 16] = [
+        "s",
+        "ms",
+        "µs",
+        "min",
+        "h",
+        "d",
+        "B",
+        "KiB",
+        "MiB",
+        "GiB",
+        "hit",
+        "hit,",
+        "miss,",
+        "above,",
+        "below,",
+        "extrapolated",
+    ];
     let words: Vec<&str> = line
         .split_whitespace()
-        .filter(|word| !word.contains(|c: char| c.is_ascii_digit()) && !UNITS.contains(word) && !word.chars().all(|c| c == '─'))
+        .filter(|word| {
+            !word.contains(|c: char| c.is_ascii_digit())
+                && !UNITS.contains(word)
+                && !word.chars().all(|c| c == '─')
+        })
         .collect();
     words.join(" ")
 }

@@ -7,8 +7,8 @@ use harp_advise::Limits;
 use harp_core::{Scale, Value};
 use harp_learn::ModelFile;
 use harp_report::{
-    Canvas, PlanView, Provenance, RunView, TargetView, accuracy_chart, candidates_chart, cases_table, pareto_chart,
-    run_page, scaling_chart, scaling_miniature, target_sentence, verdict_sentence,
+    Canvas, PlanView, Provenance, RunView, TargetView, accuracy_chart, candidates_chart, cases_table,
+    pareto_chart, run_page, scaling_chart, scaling_miniature, target_sentence, verdict_sentence,
 };
 
 use crate::arguments::Run;
@@ -139,7 +139,8 @@ fn plan_of_largest(
 fn write_charts(view: &RunView, folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|error| Failure::file("make", folder, &error))?;
     let canvas = Canvas::default();
-    let write = |name: String, chart: String| project::write_whole(&folder.join(format!("{name}.svg")), &chart);
+    let write =
+        |name: String, chart: String| project::write_whole(&folder.join(format!("{name}.svg")), &chart);
     for target in &view.targets {
         for scaling in &target.scaling {
             write(format!("{}-by-{}", target.target, scaling.x.name), scaling_chart(scaling, &canvas))?;
@@ -168,11 +169,8 @@ fn tell(view: &RunView, terminal: &Terminal) -> Result<(), Failure> {
         terminal.print(&text)?;
     }
     if let Some(candidates) = view.targets.first().and_then(|target| target.candidates.as_ref()) {
-        let best = candidates_table(candidates).to_terminal(terminal.width, style).lines().count();
-        terminal.say(&format!(
-            "({} candidate models were compared; `harp models` shows them)",
-            best.saturating_sub(2)
-        ));
+        let compared = candidates.candidates.iter().filter(|candidate| candidate.scores.is_some()).count();
+        terminal.say(&format!("({compared} candidate models were compared; `harp models` shows them)"));
     }
     terminal.print(&format!("\n{}", verdict_sentence(view)))
 }
