@@ -20,7 +20,8 @@ pub fn features(settings: &[(String, String)]) -> Result<BTreeMap<String, Value>
     for (name, text) in settings {
         let value = match Value::from_text(text) {
             Value::Text(text) if name == "memory" => {
-                let bytes: Bytes = text.parse().map_err(|error| Failure::bad_input(format!("memory: {error}")))?;
+                let bytes: Bytes =
+                    text.parse().map_err(|error| Failure::bad_input(format!("memory: {error}")))?;
                 Value::Integer(i64::try_from(bytes.0).unwrap_or(i64::MAX))
             }
             value => value,
@@ -79,14 +80,18 @@ pub fn configuration(project: &Project, case: &BTreeMap<String, Value>) -> Resul
 
 /// Refuses names a model does not know: most likely a slip of the pen.
 pub fn check_names(model: &ModelFile, case: &BTreeMap<String, Value>) -> Result<(), Failure> {
-    let known: Vec<&str> = model.targets.iter().flat_map(|model| &model.features).map(|f| f.name.as_str()).collect();
+    let known: Vec<&str> =
+        model.targets.iter().flat_map(|model| &model.features).map(|f| f.name.as_str()).collect();
     match case.keys().find(|name| !known.contains(&name.as_str())) {
         Some(unknown) => {
             let mut names: Vec<&str> = known;
             names.sort_unstable();
             names.dedup();
-            Err(Failure::bad_input(format!("`{unknown}` is not a parameter or resource of {}", model.application))
-                .hint(format!("it has {}", names.join(", "))))
+            Err(Failure::bad_input(format!(
+                "`{unknown}` is not a parameter or resource of {}",
+                model.application
+            ))
+            .hint(format!("it has {}", names.join(", "))))
         }
         None => Ok(()),
     }
@@ -123,7 +128,9 @@ fn is_far(outside: &OutOfRange) -> bool {
 pub fn describe(outside: &OutOfRange) -> String {
     let value = outside.value.as_ref().map_or_else(|| "nothing".to_owned(), ToString::to_string);
     match outside.measured {
-        Some((low, high)) if low == high => format!("{}={value} was never measured, only {low}", outside.feature),
+        Some((low, high)) if low == high => {
+            format!("{}={value} was never measured, only {low}", outside.feature)
+        }
         Some((low, high)) => format!("{}={value} is outside the measured {low} to {high}", outside.feature),
         None => format!("{}={value} was never measured, only {}", outside.feature, outside.known.join(", ")),
     }

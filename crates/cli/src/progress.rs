@@ -43,13 +43,22 @@ const BETWEEN_UPDATES: Duration = Duration::from_millis(200);
 
 impl<'a> Progress<'a> {
     /// Progress over runs that are about to start.
-    pub fn new(terminal: &'a Terminal, knowledge: &'a mut Knowledge, runs: &[PlannedRun], running_file: PathBuf) -> Self {
+    pub fn new(
+        terminal: &'a Terminal,
+        knowledge: &'a mut Knowledge,
+        runs: &[PlannedRun],
+        running_file: PathBuf,
+    ) -> Self {
         let visible = !terminal.quiet && std::io::stderr().is_terminal();
         let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(runs.len() as u64), target);
         let template = "{bar:24} {pos}/{len}  {elapsed} gone  {msg}";
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(if terminal.talk_style.unicode { style.progress_chars("━╸ ") } else { style.progress_chars("#- ") });
+            bar.set_style(if terminal.talk_style.unicode {
+                style.progress_chars("━╸ ")
+            } else {
+                style.progress_chars("#- ")
+            });
         }
         bar.enable_steady_tick(Duration::from_millis(250));
         Progress {
@@ -71,7 +80,8 @@ impl<'a> Progress<'a> {
         let _ = fs::remove_file(&self.running_file);
     }
 
-    /// Brings the file and the bar up to date, but not more often than people can read.
+    /// Brings the file and the bar up to date when a run starts, but not more often than people can
+    /// read: a run that lasts is always shown.
     fn show(&mut self) {
         if self.shown.is_some_and(|shown| shown.elapsed() < BETWEEN_UPDATES) {
             return;
@@ -108,7 +118,9 @@ impl Observer for Progress<'_> {
     }
 
     fn finished(&mut self, run: &Run, warnings: &[String]) {
-        let is_this = |running: &Running| running.configuration == run.configuration && running.repetition == run.repetition;
+        let is_this = |running: &Running| {
+            running.configuration == run.configuration && running.repetition == run.repetition
+        };
         self.running.retain(|running| !is_this(running));
         self.bar.inc(1);
         self.knowledge.learn(run);
@@ -120,7 +132,6 @@ impl Observer for Progress<'_> {
         for warning in warnings {
             self.bar.suspend(|| self.terminal.say(&format!("warning: {}: {warning}", run.configuration)));
         }
-        self.show();
     }
 
     fn setting_up(&mut self, line: &str) {

@@ -92,7 +92,8 @@ impl Project {
         match file.try_lock() {
             Ok(()) => Ok(file),
             Err(fs::TryLockError::WouldBlock) => {
-                Err(Failure::bad_input("another harp is running this experiment").hint("`harp status` shows how far it is"))
+                Err(Failure::bad_input("another harp is running this experiment")
+                    .hint("`harp status` shows how far it is"))
             }
             Err(fs::TryLockError::Error(error)) => Err(Failure::file("lock", &path, &error)),
         }

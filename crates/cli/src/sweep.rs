@@ -33,7 +33,13 @@ impl Knowledge {
         let file = project.model_file();
         let model = if file.exists() { project::read_model(&file).ok() } else { None };
         let site = crate::commands::find_site(project.experiment.learn.site.as_deref().unwrap_or("local"))?;
-        let mut knowledge = Knowledge { measured: BTreeMap::new(), of_scale: BTreeMap::new(), spent: Spent::new(), model, site };
+        let mut knowledge = Knowledge {
+            measured: BTreeMap::new(),
+            of_scale: BTreeMap::new(),
+            spent: Spent::new(),
+            model,
+            site,
+        };
         for Recorded { run, .. } in &recorded {
             knowledge.learn(run);
         }
@@ -71,7 +77,8 @@ impl Knowledge {
     /// What holding an allocation for some time costs at the experiment's site.
     pub fn price(&self, allocation: &Allocation, time: Seconds) -> Option<Money> {
         let placement = self.site.admit(allocation, Some(time)).placements.into_iter().next();
-        let first = || Some(Placement { node_type: self.site.node_types.first()?.name.clone(), partition: None });
+        let first =
+            || Some(Placement { node_type: self.site.node_types.first()?.name.clone(), partition: None });
         self.site.price(allocation, &placement.or_else(first)?, time).ok()
     }
 
@@ -91,16 +98,23 @@ pub fn planned(project: &Project, scales: &[Scale], knowledge: &Knowledge) -> Re
     let all = project.experiment.scales();
     if let Some(unknown) = scales.iter().find(|scale| !all.contains(scale)) {
         let known: Vec<&str> = all.iter().map(|scale| scale.name()).collect();
-        return Err(Failure::bad_input(format!("{} has no values for scale {unknown}", project.file.display()))
-            .hint(format!("it has {}", known.join(", "))));
+        return Err(Failure::bad_input(format!(
+            "{} has no values for scale {unknown}",
+            project.file.display()
+        ))
+        .hint(format!("it has {}", known.join(", "))));
     }
-    let chosen: Vec<Scale> = all.into_iter().filter(|scale| scales.is_empty() || scales.contains(scale)).collect();
+    let chosen: Vec<Scale> =
+        all.into_iter().filter(|scale| scales.is_empty() || scales.contains(scale)).collect();
     let surroundings = Surroundings {
         file_size: &|path: &Path| project.file_size(path),
         expected_time: &|configuration| knowledge.time(configuration),
         expected_cost: &|configuration| knowledge.cost(configuration),
     };
-    project.experiment.plan(&chosen, &surroundings).map_err(|diagnostic| Failure::bad_input(diagnostic.to_string()))
+    project
+        .experiment
+        .plan(&chosen, &surroundings)
+        .map_err(|diagnostic| Failure::bad_input(diagnostic.to_string()))
 }
 
 /// How a planned run stands.
@@ -129,7 +143,9 @@ pub fn standing(run: &PlannedRun, outcomes: &BTreeMap<(ConfigurationKey, u32), O
     match outcomes.get(&(run.configuration.key(), run.repetition)) {
         None => Standing::Missing,
         Some(outcome) if outcome.is_completed() => Standing::Done,
-        Some(outcome) if outcome.walltime_is_lower_bound() || outcome.memory_is_lower_bound() => Standing::Censored,
+        Some(outcome) if outcome.walltime_is_lower_bound() || outcome.memory_is_lower_bound() => {
+            Standing::Censored
+        }
         Some(_) => Standing::Failed,
     }
 }

@@ -40,7 +40,11 @@ pub fn candidates_view(model: &TargetModel) -> CandidatesView {
 }
 
 /// The test cases of a table, predicted and compared, with candidates and curves.
-pub fn target_view(model: &TargetModel, table: &harp_core::Dataset, coverage: f64) -> Result<TargetView, Failure> {
+pub fn target_view(
+    model: &TargetModel,
+    table: &harp_core::Dataset,
+    coverage: f64,
+) -> Result<TargetView, Failure> {
     let mut cases = Vec::new();
     for row in table.of_scale(Scale::Test) {
         let features = features_of(table, row);
@@ -87,7 +91,11 @@ pub fn sweep_view(runs: &[Recorded]) -> SweepView {
 ///
 /// A point belongs to a curve only if its other features are those the curve is drawn for, so each
 /// picture holds the other features at the values of the largest tested (or else measured) cases.
-fn scaling_views(model: &TargetModel, table: &harp_core::Dataset, coverage: f64) -> Result<Vec<ScalingView>, Failure> {
+fn scaling_views(
+    model: &TargetModel,
+    table: &harp_core::Dataset,
+    coverage: f64,
+) -> Result<Vec<ScalingView>, Failure> {
     let numeric: Vec<String> = model
         .features
         .iter()
@@ -117,16 +125,26 @@ fn scaling_view(
     let rows: Vec<(BTreeMap<String, Value>, &Row)> =
         table.rows.iter().map(|row| (features_of(table, row), row)).collect();
     let x_of = |features: &BTreeMap<String, Value>| features.get(name).and_then(Value::as_number);
-    let used: BTreeSet<&str> =
-        model.features.iter().filter(|feature| feature.dropped.is_none()).map(|feature| feature.name.as_str()).collect();
+    let used: BTreeSet<&str> = model
+        .features
+        .iter()
+        .filter(|feature| feature.dropped.is_none())
+        .map(|feature| feature.name.as_str())
+        .collect();
     let others = |features: &BTreeMap<String, Value>| -> BTreeMap<String, Value> {
-        features.iter().filter(|(key, _)| *key != name && used.contains(key.as_str())).map(|(k, v)| (k.clone(), v.clone())).collect()
+        features
+            .iter()
+            .filter(|(key, _)| *key != name && used.contains(key.as_str()))
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect()
     };
 
     // The largest target of the tests (or of everything) decides at which values the others are held.
     let largest = |scale: Option<Scale>| {
         rows.iter()
-            .filter(|(features, row)| x_of(features).is_some() && scale.is_none_or(|scale| row.scale == scale))
+            .filter(|(features, row)| {
+                x_of(features).is_some() && scale.is_none_or(|scale| row.scale == scale)
+            })
             .max_by(|left, right| left.1.observed.value().total_cmp(&right.1.observed.value()))
     };
     let Some((reference, _)) = largest(Some(Scale::Test)).or_else(|| largest(None)) else { return Ok(None) };
@@ -146,7 +164,8 @@ fn scaling_view(
         let mine = others(features);
         let (numbers, categories): (BTreeMap<_, _>, BTreeMap<_, _>) =
             mine.into_iter().partition(|(_, value)| value.as_number().is_some());
-        let label = categories.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ");
+        let label =
+            categories.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ");
         let (_, series) = by_category.entry(label.clone()).or_insert_with(|| {
             let mut fixed = held_numbers.clone();
             fixed.extend(categories);
@@ -157,12 +176,17 @@ fn scaling_view(
         }
         if row.scale == Scale::Test {
             let prediction = model.predict(features)?;
-            series.tests.push(TestPoint { x, predicted: Estimate::of(&prediction, coverage), actual: Some(row.observed) });
+            series.tests.push(TestPoint {
+                x,
+                predicted: Estimate::of(&prediction, coverage),
+                actual: Some(row.observed),
+            });
         } else {
             series.measured.push(MeasuredPoint { x, y: row.observed, scale: row.scale });
         }
     }
-    let (low, high) = xs.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)));
+    let (low, high) =
+        xs.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)));
     if high <= low {
         return Ok(None);
     }
@@ -178,7 +202,8 @@ fn scaling_view(
         let ends = series.curve.first().zip(series.curve.last());
         change = change.max(ends.map_or(0.0, |(first, last)| (last.y.value / first.y.value).ln().abs()));
     }
-    let held_text = held_numbers.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(", ");
+    let held_text =
+        held_numbers.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(", ");
     let view = ScalingView {
         title: format!("How {} grows with {name}", target_words(&model.target)),
         subtitle: if held_text.is_empty() { String::new() } else { format!("with {held_text}") },

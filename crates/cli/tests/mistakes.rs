@@ -1,4 +1,5 @@
 //! Bad input gets a message with place and fix, and the documented exit code.
+#![allow(clippy::unwrap_used, clippy::panic)] // a test that cannot go on should stop
 
 mod support;
 
@@ -67,7 +68,10 @@ fn predictions_are_refused_far_outside_what_was_measured() {
     let beyond = support::json(here, &["predict", "n=12", "--json"]);
     assert_eq!(beyond["cases"][0]["predictions"][0]["extrapolates"], true);
     let said = support::stderr(&support::run(here, &["predict", "n=100000"], 5));
-    assert!(said.contains("n=100000 is outside the measured 1 to 6") && said.contains("--extrapolate"), "{said}");
+    assert!(
+        said.contains("n=100000 is outside the measured 1 to 6") && said.contains("--extrapolate"),
+        "{said}"
+    );
     support::run(here, &["predict", "n=100000", "--extrapolate"], 0);
     let said = support::stderr(&support::run(here, &["predict", "m=5"], 2));
     assert!(said.contains("`m` is not a parameter") && said.contains("it has n"), "{said}");
@@ -95,7 +99,7 @@ fn damaged_files_are_refused_and_not_overwritten() {
 
 #[test]
 fn failed_runs_are_kept_told_and_retried_on_request() {
-    let directory = folder(&GOOD.replace("true {n}", "test -e go"));
+    let directory = folder(&GOOD.replace("true {n}", "sh -c 'test -e go' {n}"));
     let here = directory.path();
     support::run(here, &["generate", "--scale", "sd"], 0);
     support::run(here, &["generate", "--scale", "sd", "--strict"], 0);
@@ -112,7 +116,11 @@ fn failed_runs_are_kept_told_and_retried_on_request() {
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let directory = folder(&GOOD.replace("[1, 2, 3, 4, 5, 6]", "{ from = 1, to = 3000, step = 1 }"));
-    let mut child = support::harp(directory.path(), &["plan"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = support::harp(directory.path(), &["plan"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut some = [0; 10];
     child.stdout.take().unwrap().read_exact(&mut some).unwrap();
     let output = child.wait_with_output().unwrap();
@@ -133,10 +141,11 @@ fn output_is_plain_when_piped_and_ascii_where_the_locale_is() {
 
 #[test]
 fn two_sweeps_of_one_experiment_do_not_run_at_once() {
-    let directory = folder(&GOOD.replace("true {n}", "sleep 0.3"));
+    let directory = folder(&GOOD.replace("true {n}", "sh -c 'sleep 0.3' {n}"));
     let here = directory.path();
     let mut first = support::harp(here, &["generate", "--scale", "sd"]).spawn().unwrap();
     while !here.join(".harp/running.json").exists() {
+        assert!(first.try_wait().unwrap().is_none(), "the sweep ended early");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     let said = support::stderr(&support::run(here, &["generate"], 2));

@@ -23,7 +23,8 @@ pub fn recommend(arguments: &Recommend, terminal: &Terminal) -> Result<(), Failu
     let model = project::read_model(&project.model_file())?;
     let site_name = arguments.site.clone().or_else(|| project.experiment.learn.site.clone());
     let site = super::site::find(site_name.as_deref().unwrap_or("local"))?;
-    let limits = Limits { max_time: arguments.max_time, max_cost: arguments.max_cost, max_risk: arguments.max_risk };
+    let limits =
+        Limits { max_time: arguments.max_time, max_cost: arguments.max_cost, max_risk: arguments.max_risk };
     let case = cases::features(&arguments.case)?;
     let advised = advise(&project, &model, &site, &case, limits, arguments.extrapolate)?;
     let script = job_script(&project, &site, &case, &advised, arguments.account.as_deref())?;
@@ -58,7 +59,8 @@ pub fn advise(
     extrapolate: bool,
 ) -> Result<Recommendation, Failure> {
     let walltime = model.target(&Target::Walltime).ok_or_else(|| {
-        Failure::bad_input("the model does not predict walltime").hint("name `walltime` in `targets` under [learn] and build again")
+        Failure::bad_input("the model does not predict walltime")
+            .hint("name `walltime` in `targets` under [learn] and build again")
     })?;
     let memory = model.target(&Target::PeakMemory);
     check_case(&project.experiment, case)?;
@@ -92,8 +94,10 @@ fn check_case(experiment: &Experiment, case: &BTreeMap<String, Value>) -> Result
     let names: Vec<&str> = experiment.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
     let resources = ["nodes", "cores", "threads", "memory", "gpus", "node_type"];
     match case.keys().find(|name| !names.contains(&name.as_str()) && !resources.contains(&name.as_str())) {
-        Some(unknown) => Err(Failure::bad_input(format!("`{unknown}` is not a parameter of {}", experiment.name))
-            .hint(format!("it has {}", names.join(", ")))),
+        Some(unknown) => {
+            Err(Failure::bad_input(format!("`{unknown}` is not a parameter of {}", experiment.name))
+                .hint(format!("it has {}", names.join(", "))))
+        }
         None => Ok(()),
     }
 }
@@ -176,7 +180,9 @@ pub fn plan_view(
     advised: &Recommendation,
     script: Option<String>,
 ) -> PlanView {
-    let knee = harp_advise::knee(&advised.plans.iter().map(time_and_price).collect::<Vec<_>>());
+    let fitting: Vec<(f64, f64)> =
+        advised.fitting.iter().map(|&index| time_and_price(&advised.plans[index])).collect();
+    let knee = harp_advise::knee(&fitting).map(|index| advised.fitting[index]);
     let mut options: Vec<OptionView> = advised
         .plans
         .iter()
@@ -185,10 +191,22 @@ pub fn plan_view(
             on_front: advised.front.contains(&index),
             knee: knee == Some(index),
             chosen: index == advised.chosen,
+            problems: if advised.fitting.contains(&index) {
+                Vec::new()
+            } else {
+                vec!["beyond the limits".to_owned()]
+            },
             ..option_view(plan)
         })
         .collect();
     options.extend(default_option(advised));
+    for option in &mut options {
+        // Memory has a column of its own, and the only kind of node there is needs no name.
+        option.allocation.memory = None;
+        if site.node_types.len() == 1 {
+            option.allocation.node_type = None;
+        }
+    }
     PlanView {
         features: case.clone(),
         site: site.name.clone(),
@@ -232,10 +250,11 @@ fn option_view(plan: &Plan) -> OptionView {
 /// The full node for the longest time, as far as its price is known.
 fn default_option(advised: &Recommendation) -> Option<OptionView> {
     let default = &advised.default;
-    let (time, price) = match (default.request, default.price_of_request, default.expected, default.price_of_use) {
-        (Some(time), Some(price), _, _) | (_, _, Some(time), Some(price)) => (time, price),
-        _ => return None,
-    };
+    let (time, price) =
+        match (default.request, default.price_of_request, default.expected, default.price_of_use) {
+            (Some(time), Some(price), _, _) | (_, _, Some(time), Some(price)) => (time, price),
+            _ => return None,
+        };
     let walltime = default.expected.unwrap_or(time).0;
     Some(OptionView {
         allocation: default.allocation.clone(),
@@ -256,7 +275,10 @@ fn default_option(advised: &Recommendation) -> Option<OptionView> {
 }
 
 fn warnings(plan: &Plan) -> Vec<String> {
-    let outside = plan.out_of_range.iter().map(|outside| format!("{}: this is an extrapolation", cases::describe(outside)));
+    let outside = plan
+        .out_of_range
+        .iter()
+        .map(|outside| format!("{}: this is an extrapolation", cases::describe(outside)));
     outside.chain(plan.notes.iter().cloned()).collect()
 }
 
@@ -277,5 +299,6 @@ fn in_words(view: &PlanView, advised: &Recommendation, terminal: &Terminal) -> S
 
 fn make_executable(file: &Path) -> Result<(), Failure> {
     use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(file, fs::Permissions::from_mode(0o755)).map_err(|error| Failure::file("change", file, &error))
+    fs::set_permissions(file, fs::Permissions::from_mode(0o755))
+        .map_err(|error| Failure::file("change", file, &error))
 }

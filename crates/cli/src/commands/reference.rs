@@ -55,7 +55,10 @@ pub fn reference(terminal: &Terminal) -> Result<(), Failure> {
     text.push_str("\n## Commands\n");
     let mut command = Arguments::command().term_width(100).disable_help_subcommand(true);
     command.build();
-    text.push_str(&format!("\n### harp\n\n```text\n{}\n```\n", trimmed(&command.render_long_help().to_string())));
+    text.push_str(&format!(
+        "\n### harp\n\n```text\n{}\n```\n",
+        trimmed(&command.render_long_help().to_string())
+    ));
     for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
         let help = sub.clone().term_width(100).render_long_help().to_string();
         text.push_str(&format!("\n### harp {}\n\n```text\n{}\n```\n", sub.get_name(), trimmed(&help)));

@@ -1,13 +1,14 @@
 //! `harp run`: generate, build, predict the test cases, and compare with what really happened.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use harp_advise::Limits;
 use harp_core::{Scale, Value};
 use harp_learn::ModelFile;
 use harp_report::{
-    PlanView, Provenance, RunView, TargetView, candidates_table, cases_table, run_page, scaling_miniature,
-    target_sentence, verdict_sentence,
+    Canvas, PlanView, Provenance, RunView, TargetView, accuracy_chart, candidates_chart, cases_table,
+    pareto_chart, run_page, scaling_chart, scaling_miniature, target_sentence, verdict_sentence,
 };
 
 use crate::arguments::Run;
@@ -26,10 +27,12 @@ pub fn run(arguments: &Run, terminal: &Terminal) -> Result<(), Failure> {
     }
 
     // The model is built before the test cases run, so that it cannot have seen them.
-    let learn_from: Vec<Scale> = project.experiment.scales().into_iter().filter(|scale| *scale != Scale::Test).collect();
+    let learn_from: Vec<Scale> =
+        project.experiment.scales().into_iter().filter(|scale| *scale != Scale::Test).collect();
     let mut session = Session::open(&project, terminal)?;
     session.run(&learn_from, arguments.retry_failed)?;
-    let model = build::build_model(&project, &build::recorded_runs(&project)?, &arguments.settings, terminal)?;
+    let model =
+        build::build_model(&project, &build::recorded_runs(&project)?, &arguments.settings, terminal)?;
     build::write_model(&model, &project.model_file())?;
     for target in &model.targets {
         let winner = target.winner().map(ToString::to_string).unwrap_or_default();
@@ -46,6 +49,10 @@ pub fn run(arguments: &Run, terminal: &Terminal) -> Result<(), Failure> {
     let view = run_view(&project, &model, arguments)?;
     let page = arguments.html.clone().unwrap_or_else(|| project.state().join("report.html"));
     project::write_whole(&page, &run_page(&view))?;
+    if let Some(folder) = &arguments.charts {
+        write_charts(&view, folder)?;
+        terminal.say(&format!("wrote charts into {}", folder.display()));
+    }
     if terminal.json {
         return terminal.print_json(&view);
     }
@@ -94,17 +101,28 @@ fn run_view(project: &Project, model: &ModelFile, arguments: &Run) -> Result<Run
             made: jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string(),
             command: format!("harp run {file}"),
             experiment: file,
-            details: model.targets.iter().map(|target| (target.target.to_string(), target.explanation.clone())).collect(),
+            details: model
+                .targets
+                .iter()
+                .map(|target| (target.target.to_string(), target.explanation.clone()))
+                .collect(),
         },
     })
 }
 
 /// A recommendation for the longest test case, at the experiment's site.
-fn plan_of_largest(project: &Project, model: &ModelFile, target: &TargetView) -> Result<Option<PlanView>, Failure> {
-    let Some(largest) = target.cases.iter().max_by(|left, right| left.estimate.value.total_cmp(&right.estimate.value)) else {
+fn plan_of_largest(
+    project: &Project,
+    model: &ModelFile,
+    target: &TargetView,
+) -> Result<Option<PlanView>, Failure> {
+    let Some(largest) =
+        target.cases.iter().max_by(|left, right| left.estimate.value.total_cmp(&right.estimate.value))
+    else {
         return Ok(None);
     };
-    let names: Vec<&str> = project.experiment.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+    let names: Vec<&str> =
+        project.experiment.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
     let case: BTreeMap<String, Value> = largest
         .features
         .iter()
@@ -117,20 +135,42 @@ fn plan_of_largest(project: &Project, model: &ModelFile, target: &TargetView) ->
     Ok(Some(recommend::plan_view(&site, &case, &advised, Some(script))))
 }
 
+/// Every chart of the page as a file of its own.
+fn write_charts(view: &RunView, folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| Failure::file("make", folder, &error))?;
+    let canvas = Canvas::default();
+    let write =
+        |name: String, chart: String| project::write_whole(&folder.join(format!("{name}.svg")), &chart);
+    for target in &view.targets {
+        for scaling in &target.scaling {
+            write(format!("{}-by-{}", target.target, scaling.x.name), scaling_chart(scaling, &canvas))?;
+        }
+        write(format!("{}-accuracy", target.target), accuracy_chart(target, &canvas))?;
+        if let Some(candidates) = &target.candidates {
+            write(format!("{}-models", target.target), candidates_chart(candidates, &canvas))?;
+        }
+    }
+    match &view.plan {
+        Some(plan) => write("time-and-price".to_owned(), pareto_chart(plan, &canvas)),
+        None => Ok(()),
+    }
+}
+
 fn tell(view: &RunView, terminal: &Terminal) -> Result<(), Failure> {
     let style = &terminal.style;
     for target in &view.targets {
         let mut text = format!("\n{}, predicted before it was run\n", views::target_words(&target.target));
         text.push_str(&cases_table(target).to_terminal(terminal.width, style));
-        if let Some(scaling) = target.scaling.first().filter(|_| target.target == harp_core::Target::Walltime) {
+        if let Some(scaling) = target.scaling.first().filter(|_| target.target == harp_core::Target::Walltime)
+        {
             text.push_str(&format!("\n{}\n", scaling_miniature(scaling, terminal.width.min(76), 14, style)));
         }
         text.push_str(&format!("{}\n", target_sentence(target)));
         terminal.print(&text)?;
     }
     if let Some(candidates) = view.targets.first().and_then(|target| target.candidates.as_ref()) {
-        let best = candidates_table(candidates).to_terminal(terminal.width, style).lines().count();
-        terminal.say(&format!("({} candidate models were compared; `harp models` shows them)", best.saturating_sub(2)));
+        let compared = candidates.candidates.iter().filter(|candidate| candidate.scores.is_some()).count();
+        terminal.say(&format!("({compared} candidate models were compared; `harp models` shows them)"));
     }
     terminal.print(&format!("\n{}", verdict_sentence(view)))
 }

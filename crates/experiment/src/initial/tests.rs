@@ -33,13 +33,14 @@ fn sizes_files_and_texts_become_parameters() {
         initial("./app --size 100000 input.dat --mode quick -k3 --tolerance=0.5 train --fast");
     assert!(text.contains("command = \"./app --size {size} {input} --mode {mode} -k{k} --tolerance={tolerance} train --fast\""), "{text}");
     assert_eq!(experiment.name, "app");
-    assert_eq!(parameter(&experiment, "size"), (Kind::Integer, vec![Value::Integer(100_000)]));
+    assert_eq!(parameter(&experiment, "size"), (Kind::Integer, vec![Value::Integer(50_000)]));
+    assert!(text.contains("test = [100000]"), "{text}");
     assert_eq!(parameter(&experiment, "input"), (Kind::File, vec!["input.dat".into()]));
     assert_eq!(parameter(&experiment, "mode"), (Kind::Text, vec!["quick".into()]));
     assert_eq!(parameter(&experiment, "k"), (Kind::Integer, vec![Value::Integer(3)]));
     assert_eq!(parameter(&experiment, "tolerance"), (Kind::Real, vec![Value::Real(0.5)]));
-    assert!(text.contains("sd = { from = 2000, to = 20000, count = 4, spacing = \"geometric\" }"));
-    assert_eq!(experiment.scales(), [Scale::Sd, Scale::Fs]);
+    assert!(text.contains("sd = { from = 2000, to = 20000, count = 5, spacing = \"geometric\" }"));
+    assert_eq!(experiment.scales(), Scale::ALL);
 }
 
 #[test]

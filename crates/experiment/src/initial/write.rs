@@ -173,10 +173,10 @@ fn parameter(found: &Found) -> String {
     let values = match (size, value) {
         (Some(size), Value::Integer(number)) => {
             let (from, to) = ((size / 50.0).ceil() as i64, (size / 5.0).ceil() as i64);
-            let beyond = number.saturating_mul(2);
-            sized(&from.to_string(), &to.to_string(), &number.to_string(), &beyond.to_string())
+            let half = (size / 2.0).ceil() as i64;
+            sized(&from.to_string(), &to.to_string(), &half.to_string(), &number.to_string())
         }
-        (Some(size), _) => sized(&real(size / 50.0), &real(size / 5.0), &real(size), &real(size * 2.0)),
+        (Some(size), _) => sized(&real(size / 50.0), &real(size / 5.0), &real(size / 2.0), &real(size)),
         (None, Value::Text(text)) => line(&format!("values = [{}]", quoted(text)), "add others to compare"),
         (None, Value::Real(number)) => line(&format!("values = [{}]", real(*number)), KEPT),
         (None, other) => line(&format!("values = [{other}]"), KEPT),
@@ -191,12 +191,12 @@ fn real(number: f64) -> String {
     format!("{number:?}")
 }
 
-fn sized(from: &str, to: &str, full: &str, beyond: &str) -> String {
+fn sized(from: &str, to: &str, half: &str, given: &str) -> String {
     [
         "# scaled down: quick runs to learn from\n".to_owned(),
-        format!("sd = {{ from = {from}, to = {to}, count = 4, spacing = \"geometric\" }}\n"),
-        line(&format!("fs = [{full}]"), "full scale: as given"),
-        line(&format!("# test = [{beyond}]"), "to be predicted, then run to see whether it was right"),
+        format!("sd = {{ from = {from}, to = {to}, count = 5, spacing = \"geometric\" }}\n"),
+        line(&format!("fs = [{half}]"), "full scale: a few larger runs, here half of what was given"),
+        line(&format!("test = [{given}]"), "as given: predicted, then run to see whether it was right"),
     ]
     .concat()
 }

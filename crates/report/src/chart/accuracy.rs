@@ -69,7 +69,6 @@ fn notes(view: &TargetView) -> Vec<(String, String)> {
         vec![(format!("{hits} of {judged}"), format!("inside the {} interval", share(view.coverage)))];
     if let Some(scores) = &view.scores {
         notes.push((percent(scores.mape), "mean absolute error (MAPE)".to_owned()));
-        notes.push((percent(scores.upp), "of cases under-predicted (UPP)".to_owned()));
     }
     let (killed, known) = view.killed();
     if known > 0 {
