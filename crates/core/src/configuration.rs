@@ -97,9 +97,13 @@ mod tests {
     fn a_file_teaches_by_its_size_not_by_its_name() {
         let configuration = Configuration {
             scale: Scale::Sd,
-            parameters: [("file", Value::from("a.txt")), ("file_bytes", Value::Integer(7)), ("m", Value::from("x"))]
-                .into_iter()
-                .collect(),
+            parameters: [
+                ("file", Value::from("a.txt")),
+                ("file_bytes", Value::Integer(7)),
+                ("m", Value::from("x")),
+            ]
+            .into_iter()
+            .collect(),
             allocation: Allocation { threads: Some(2), ..Allocation::default() },
         };
         let names = |map: BTreeMap<String, Value>| map.into_keys().collect::<Vec<_>>();
