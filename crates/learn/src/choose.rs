@@ -2,11 +2,14 @@
 
 use harp_core::{Reexecution, Scores};
 
-use crate::validate::{Judged, Residuals, Verdict};
+use crate::statistics::mean;
+use crate::validate::{Character, Judged, Verdict, undisturbed_level};
 use crate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind, Policy};
 
 /// The level of the residuals' distribution that the envelope covers at least.
-const ENVELOPE_LEVEL: f64 = 0.95;
+const ENVELOPE_LEVEL: f64 = 0.975;
+/// Models compete for the lowest waste whose own error is at most this times the lowest.
+const CREDIBLE: f64 = 1.25;
 /// Predictions are scored up to here, so that their squares are numbers.
 const LARGEST: f64 = 1e140;
 
@@ -17,7 +20,11 @@ pub(crate) struct Table<'a> {
 }
 
 /// Scores every verdict under every adjustment.
-pub(crate) fn tabulate(verdicts: &[Verdict], noise: f64, reexecution: Reexecution) -> Table<'_> {
+pub(crate) fn tabulate<'a>(
+    verdicts: &'a [Verdict],
+    character: &Character,
+    reexecution: Reexecution,
+) -> Table<'a> {
     let mut table = Table { candidates: Vec::new(), judged: Vec::new() };
     for verdict in verdicts {
         let row = |kind, factor| Candidate {
@@ -51,11 +58,14 @@ pub(crate) fn tabulate(verdicts: &[Verdict], noise: f64, reexecution: Reexecutio
         };
         let reserved_ratio = best_reserved_ratio(&outcome.judged, reexecution);
         for kind in AdjustmentKind::ALL {
-            let factor = factor(kind, &outcome.judged, noise);
+            let factor = factor(kind, &outcome.judged, character);
             let pairs: Vec<(f64, f64)> = outcome
                 .judged
                 .iter()
-                .map(|said| ((said.predicted * factor).min(LARGEST), said.actual))
+                .map(|said| {
+                    let adjustment = Adjustment { kind, factor };
+                    ((said.predicted * adjustment.at(said.stretch())).min(LARGEST), said.actual)
+                })
                 .collect();
             let candidate = Candidate {
                 parameters: outcome.parameters,
@@ -91,13 +101,15 @@ impl<'a> Table<'a> {
                 Policy::Cost => [of(candidate.reserved_ratio), mae, 0.0],
             }
         };
+        let credible = self.credible();
         // Cost judges by the best factor, which also hides a constant bias; that is only fair for
         // the mix closest to what the winner is fitted on in the end.
         let admitted = |index: &usize| {
             let candidate = &self.candidates[*index];
             let plain = candidate.adjustment.kind == AdjustmentKind::None;
             let closest = Some(candidate.mix) == self.largest_mix(candidate.model);
-            candidate.scores.is_some() && (policy != Policy::Cost || (plain && closest))
+            let credible = policy == Policy::Mae || credible.contains(&candidate.model);
+            candidate.scores.is_some() && credible && (policy != Policy::Cost || (plain && closest))
         };
         (0..self.candidates.len()).filter(admitted).min_by(|left, right| {
             let pairs = key(left).into_iter().zip(key(right));
@@ -113,6 +125,22 @@ impl<'a> Table<'a> {
         judged.map(|candidate| candidate.mix).max()
     }
 
+    /// Models whose own predictions, before any factor, are not clearly worse than the best model's:
+    /// a large factor hides that a model is always under, until a case lies farther out.
+    fn credible(&self) -> Vec<ModelKind> {
+        let error = |model: ModelKind| {
+            let mix = self.largest_mix(model)?;
+            let same = |candidate: &Candidate| candidate.model == model && candidate.mix == mix;
+            let judged = self.candidates.iter().zip(&self.judged);
+            let judged = judged.filter(|(candidate, _)| same(candidate)).find_map(|(_, judged)| *judged)?;
+            mean(judged.iter().map(|said| (said.actual / said.predicted).ln().abs()))
+        };
+        let errors: Vec<(ModelKind, f64)> =
+            ModelKind::ALL.into_iter().filter_map(|model| Some((model, error(model)?))).collect();
+        let lowest = errors.iter().map(|&(_, error)| error).fold(f64::INFINITY, f64::min);
+        errors.into_iter().filter(|&(_, error)| error <= CREDIBLE * lowest).map(|(model, _)| model).collect()
+    }
+
     /// What the winner's model said when it had learned from most full-scale runs.
     pub(crate) fn nearest_to_shipped(&self, winner: usize) -> &'a [Judged] {
         let model = self.candidates[winner].model;
@@ -124,7 +152,7 @@ impl<'a> Table<'a> {
 }
 
 /// What predictions are multiplied by.
-fn factor(kind: AdjustmentKind, judged: &[Judged], noise: f64) -> f64 {
+fn factor(kind: AdjustmentKind, judged: &[Judged], character: &Character) -> f64 {
     match kind {
         AdjustmentKind::None => 1.0,
         AdjustmentKind::Study => {
@@ -132,10 +160,10 @@ fn factor(kind: AdjustmentKind, judged: &[Judged], noise: f64) -> f64 {
             1.0 + Scores::of(&pairs).and_then(|scores| scores.up_mape).unwrap_or(0.0) / 100.0
         }
         AdjustmentKind::Envelope => {
-            let largest = judged.iter().map(|said| said.actual / said.predicted).fold(1.0, f64::max);
+            let largest = judged.iter().map(Judged::residual).fold(0.0, f64::max);
             // A hair more than the largest, so that rounding does not leave it under.
-            let covered = Residuals::of(judged, noise).quantile(ENVELOPE_LEVEL).min(100.0).exp();
-            (largest * (1.0 + 1e-12)).max(covered)
+            let covered = undisturbed_level(judged, character, ENVELOPE_LEVEL);
+            (largest * (1.0 + 1e-9) + 1e-12).max(covered).min(100.0).exp()
         }
     }
 }

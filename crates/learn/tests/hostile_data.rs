@@ -59,7 +59,10 @@ proptest! {
             prop_assert!(prediction.estimate > 0.0 && prediction.estimate.is_finite());
             prop_assert!(prediction.request > 0.0 && prediction.request.is_finite());
             let (low, high) = prediction.distribution.interval(0.9);
-            prop_assert!(low <= high);
+            prop_assert!(low <= prediction.estimate && prediction.estimate <= high);
+            prop_assert!(prediction.request >= prediction.estimate);
+            let (low, high) = prediction.distribution.interval(0.5);
+            prop_assert!(low <= prediction.estimate && prediction.estimate <= high);
         }
         let file = ModelFile::new("strange", "test", vec![model]);
         prop_assert_eq!(&ModelFile::from_text(&file.to_text().unwrap()).unwrap(), &file);

@@ -18,15 +18,17 @@ fn the_walltime_policy_is_accurate_and_rarely_under() {
     for seed in 0..12 {
         let dataset = sweep(seed, 0.04, 1);
         let model = build(&dataset, &options(Policy::Wtm)).unwrap();
-        let scores = model.evaluate(&dataset, |row| row.scale == Scale::Test).unwrap().estimate.unwrap();
+        let evaluation = model.evaluate(&dataset, |row| row.scale == Scale::Test).unwrap();
+        let scores = evaluation.request.unwrap();
         assert!(scores.mape < 30.0, "seed {seed}: {scores:?}\n{}", model.explanation);
+        assert!(evaluation.estimate.unwrap().mape < 12.0, "seed {seed}\n{}", model.explanation);
         mape += scores.mape;
         upp += scores.upp;
         sweeps += 1.0;
     }
     println!("wtm: MAPE {:.1} UPP {:.1}", mape / sweeps, upp / sweeps);
     assert!(mape / sweeps < 15.0, "MAPE {}", mape / sweeps);
-    assert!(upp / sweeps <= 8.0, "UPP {}", upp / sweeps);
+    assert!(upp / sweeps <= 10.0, "UPP {}", upp / sweeps);
 }
 
 #[test]

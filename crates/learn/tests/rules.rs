@@ -205,3 +205,40 @@ fn wide_tables_and_few_rows_give_an_answer() {
         model.predict(&names.iter().map(|name| ((*name).to_owned(), Value::Real(5.0))).collect()).unwrap();
     assert!(prediction.estimate > 0.0 && prediction.estimate.is_finite());
 }
+
+/// A repetition slowed down by something else neither teaches nor is forgotten, at either scale.
+#[test]
+fn disturbed_repetitions_are_named_and_their_twins_stay() {
+    let mut dataset = sweep(1, 0.02, 2);
+    let calm = build(&dataset, &BuildOptions::default()).unwrap();
+    let fs = dataset.rows.iter().position(|row| row.scale == Scale::Fs).unwrap();
+    for row in [7, fs] {
+        if let Observed::Exact(target) = &mut dataset.rows[row].observed {
+            *target *= 1.5;
+        }
+    }
+    let model = build(&dataset, &BuildOptions::default()).unwrap();
+    assert_eq!((model.evidence.scaled_down_runs, model.evidence.full_scale_runs), (47, 15));
+    assert!(model.warnings[0].starts_with("2 runs took up to 1.5"), "{:?}", model.warnings);
+    let asked =
+        case(&[("n", Value::Integer(100_000)), ("method", "pow".into()), ("threads", Value::Integer(1))]);
+    let (before, after) = (calm.predict(&asked).unwrap(), model.predict(&asked).unwrap());
+    assert!((after.estimate / before.estimate - 1.0).abs() < 0.05, "{} {}", before.estimate, after.estimate);
+    assert!(after.distribution.quantile(0.99) > 1.1 * before.distribution.quantile(0.99));
+    dataset.target = Target::PeakMemory;
+    assert_eq!(build(&dataset, &BuildOptions::default()).unwrap().evidence.full_scale_runs, 16);
+}
+
+/// A target that does not depend on anything has no law but its middle.
+#[test]
+fn a_flat_target_is_a_constant() {
+    let mut dataset = sweep(1, 0.02, 2);
+    let mut random = common::Noise::new(3);
+    for row in &mut dataset.rows {
+        row.observed = Observed::Exact(2e6 * (1.0 + 0.05 * (random.uniform() - 0.5)));
+    }
+    dataset.target = Target::PeakMemory;
+    let model = build(&dataset, &BuildOptions::default()).unwrap();
+    assert_eq!(model.winner().unwrap().model, ModelKind::Constant);
+    assert_eq!(model.formula.as_deref(), Some("T ≈ 2.00e6"));
+}

@@ -11,7 +11,8 @@ pub struct Noise(u64);
 
 impl Noise {
     pub fn new(seed: u64) -> Noise {
-        Noise(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(1))
+        // Far apart, so that no two seeds walk through the same numbers.
+        Noise((seed ^ 0x2545_F491_4F6C_DD1D).wrapping_mul(0xD134_2543_DE82_EF95).rotate_left(31))
     }
 
     /// Uniform in [0, 1).
@@ -71,4 +72,48 @@ pub fn sweep(seed: u64, noise: f64, repetitions: u64) -> Dataset {
 pub fn law(n: f64, method: &str, threads: f64) -> f64 {
     let work = if method == "pow" { 4e-7 * n.powf(1.4) } else { 1e-6 * n.powf(1.1) };
     0.002 + work * threads.powf(-0.9)
+}
+
+/// How a run of the Euler design is disturbed: standard deviation of the noise, share of the runs
+/// that something else slowed down by 10 to 50 %.
+#[derive(Clone, Copy)]
+pub struct Disturbance {
+    pub noise: f64,
+    pub share: f64,
+}
+
+/// The design of `examples/euler` (12 small configurations and 2 full-scale ones, each twice; 4 cases
+/// to predict) for a target of the given law of method, n and precision.
+pub fn euler(
+    seed: u64,
+    target: Target,
+    disturbance: Disturbance,
+    law: impl Fn(&str, f64, f64) -> f64,
+) -> Dataset {
+    let mut random = Noise::new(seed);
+    let mut rows = Vec::new();
+    let mut group = 0;
+    let mut add = |sizes: &[i64], precisions: &[i64], scale: Scale, repetitions: u64| {
+        for &n in sizes {
+            for &precision in precisions {
+                for method in ["factorial", "pow"] {
+                    group += 1;
+                    for _ in 0..repetitions {
+                        let mut value = law(method, n as f64, precision as f64);
+                        value *= (disturbance.noise * random.normal()).exp();
+                        let (slowed, how_much) = (random.uniform(), random.uniform());
+                        if slowed < disturbance.share {
+                            value *= 1.1 + 0.4 * how_much;
+                        }
+                        let cells = vec![Value::from(method), Value::Integer(n), Value::Integer(precision)];
+                        rows.push(row(cells, value, scale, group));
+                    }
+                }
+            }
+        }
+    };
+    add(&[20_000, 40_000, 80_000], &[300, 600], Scale::Sd, 2);
+    add(&[160_000], &[1200], Scale::Fs, 2);
+    add(&[320_000], &[1200, 1500], Scale::Test, 1);
+    Dataset::new(target, columns(&["method", "n", "precision"]), rows).unwrap()
 }
