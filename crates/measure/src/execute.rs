@@ -247,6 +247,9 @@ impl Running<'_> {
         if self.watch.wait(BEFORE_SAMPLING)? {
             return Ok((Ended::ByItself, self.elapsed()));
         }
+        // Before the thread is there, which may take a while on a busy machine.
+        let elapsed = self.elapsed();
+        self.memory.sample(&mut self.processes, elapsed);
         let clock = Clock { started: self.started, limit: self.task.time_limit };
         let (watch, sampler) = (
             &self.watch,

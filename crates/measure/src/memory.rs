@@ -93,6 +93,7 @@ impl MemoryMeter {
                 }
                 if let Some(resident) = processes.root_resident() {
                     self.largest = self.largest.max(resident.peak);
+                    self.samples += 1;
                 }
             }
             Method::Sampling(sharing) => {
@@ -150,21 +151,27 @@ impl MemoryMeter {
                 // At an out-of-memory kill nothing was left that could have been taken back.
                 let kept = if kills > 0 { 0 } else { end.cache.max(*most_cache) };
                 let total = highest.saturating_sub(kept).max(self.sampled).max(largest);
+                // A group is not charged for files that were in memory before, such as the program
+                // itself: without a look at the processes its peak says too little.
+                let is_whole = self.samples > 0 || known > 0 || kills > 0;
                 let source = match group.version() {
                     Version::One => MemorySource::CgroupV1,
                     Version::Two => MemorySource::CgroupV2,
                 };
-                Peak { memory: (total > 0).then_some((Bytes(total), source)), exceeded: kills > 0 }
+                let memory = (is_whole && total > 0).then_some((Bytes(total), source));
+                Peak { memory, exceeded: kills > 0 }
             }
             Method::Sampling(_) => {
                 let total = self.sampled.max(largest);
                 let exceeded = self.limit.is_some_and(|limit| total > limit.0);
-                // A program too short to be sampled was at most as large as the kernel says.
-                let (total, source) = match self.samples {
-                    0 | 1 => (total.max(largest_process.0), MemorySource::LargestProcess),
-                    _ => (total, MemorySource::Sampled),
+                let memory = match self.samples {
+                    // The sample at the start was taken before the program had done anything: its
+                    // size is known only if the kernel saw it grow beyond harp's.
+                    0 | 1 if known == 0 => None,
+                    0 | 1 => Some((Bytes(total), MemorySource::LargestProcess)),
+                    _ => (total > 0).then_some((Bytes(total), MemorySource::Sampled)),
                 };
-                Peak { memory: (total > 0).then_some((Bytes(total), source)), exceeded }
+                Peak { memory, exceeded }
             }
         }
     }

@@ -149,11 +149,13 @@ fn the_figure_does_not_contain_this_process() {
 }
 
 #[test]
-fn a_program_too_short_to_be_sampled_has_a_figure() {
+fn a_program_too_short_to_be_looked_at_has_no_figure_rather_than_a_wrong_one() {
     let _alone = alone();
     for memory_method in BOTH {
-        let task = Task { memory_method, ..Task::new(Program::Direct(vec!["true".into()])) };
-        let found = run(&task).usage.peak_memory.unwrap();
-        assert!((Bytes(100 << 10)..Bytes(512 << 20)).contains(&found), "{found} with {memory_method:?}");
+        for _ in 0..50 {
+            let task = Task { memory_method, ..Task::new(Program::Direct(vec!["true".into()])) };
+            let found = run(&task).usage.peak_memory;
+            assert!(found.is_none_or(|found| found > Bytes(700 << 10)), "{found:?} with {memory_method:?}");
+        }
     }
 }
