@@ -85,8 +85,11 @@ pub(super) fn plan(view: &PlanView) -> String {
         out.push_str(&list("reasons", &view.reasons));
     }
     out.push_str(&warnings(&view.warnings));
-    if !view.options.is_empty() {
+    // One point is no choice and makes no picture.
+    if view.options.len() > 1 {
         out.push_str(&figure("pareto", (440.0, 400.0), |canvas| pareto_chart(view, canvas)));
+    }
+    if !view.options.is_empty() {
         out.push_str(&table(&plan_table(view)));
     }
     if let Some(script) = &view.job_script {
