@@ -17,6 +17,9 @@ use crate::failure::{Exit, Failure};
 use crate::project::{self, Project};
 use crate::terminal::Terminal;
 
+/// Rows of the table on the terminal; what is marked is always among them.
+const MOST_ROWS: usize = 10;
+
 /// Answers and, where asked, writes the script and the chart.
 pub fn recommend(arguments: &Recommend, terminal: &Terminal) -> Result<(), Failure> {
     let project = Project::load(&arguments.file, terminal)?;
@@ -283,7 +286,18 @@ fn warnings(plan: &Plan) -> Vec<String> {
 }
 
 fn in_words(view: &PlanView, advised: &Recommendation, terminal: &Terminal) -> String {
-    let mut text = plan_table(view).to_terminal(terminal.width, &terminal.style);
+    let mut short = view.clone();
+    let is_marked = |option: &OptionView| option.chosen || option.default || option.on_front || option.knee;
+    let mut others = MOST_ROWS.saturating_sub(view.options.iter().filter(|option| is_marked(option)).count());
+    short.options.retain(|option| {
+        let room = others > 0;
+        others -= usize::from(room && !is_marked(option));
+        room || is_marked(option)
+    });
+    let mut text = plan_table(&short).to_terminal(terminal.width, &terminal.style);
+    if short.options.len() < view.options.len() {
+        text.push_str(&format!("{} more are in --json\n", view.options.len() - short.options.len()));
+    }
     text.push_str(&format!("\n{}\n", plan_sentence(view)));
     for reason in &view.reasons {
         text.push_str(&format!("  - {reason}\n"));

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use harp_advise::Limits;
-use harp_core::{Scale, Value};
+use harp_core::{Configuration, Scale, Target, Value};
+use harp_history::Recorded;
 use harp_learn::ModelFile;
 use harp_report::{
-    Canvas, PlanView, Provenance, RunView, TargetView, accuracy_chart, candidates_chart, cases_table,
-    pareto_chart, run_page, scaling_chart, scaling_miniature, target_sentence, verdict_sentence,
+    Canvas, PlanView, Provenance, RunView, accuracy_chart, candidates_chart, cases_table, pareto_chart,
+    run_page, scaling_chart, scaling_miniature, target_sentence, verdict_sentence,
 };
 
 use crate::arguments::Run;
@@ -71,7 +72,7 @@ fn run_view(project: &Project, model: &ModelFile, arguments: &Run) -> Result<Run
         targets.push(views::target_view(target, &table, coverage)?);
         warnings.extend(target.warnings.iter().map(|warning| format!("{}: {warning}", target.target)));
     }
-    let plan = targets.first().and_then(|target| plan_of_largest(project, model, target).transpose());
+    let plan = plan_of_largest(project, model, &recorded).transpose();
     let plan = match plan {
         Some(Ok(plan)) => Some(plan),
         Some(Err(failure)) if failure.exit == Exit::BadInput => return Err(failure),
@@ -110,24 +111,27 @@ fn run_view(project: &Project, model: &ModelFile, arguments: &Run) -> Result<Run
     })
 }
 
-/// A recommendation for the longest test case, at the experiment's site.
+/// A recommendation for the test case that is predicted to take longest, at the experiment's site.
 fn plan_of_largest(
     project: &Project,
     model: &ModelFile,
-    target: &TargetView,
+    recorded: &[Recorded],
 ) -> Result<Option<PlanView>, Failure> {
-    let Some(largest) =
-        target.cases.iter().max_by(|left, right| left.estimate.value.total_cmp(&right.estimate.value))
-    else {
-        return Ok(None);
-    };
-    let names: Vec<&str> =
-        project.experiment.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+    let Some(walltime) = model.target(&Target::Walltime) else { return Ok(None) };
+    let predicted =
+        |configuration: &Configuration| Some(walltime.predict(&configuration.features()).ok()?.estimate);
+    let tests =
+        recorded.iter().map(|recorded| &recorded.run.configuration).filter(|one| one.scale == Scale::Test);
+    let largest = tests
+        .filter_map(|configuration| Some((predicted(configuration)?, configuration)))
+        .max_by(|left, right| left.0.total_cmp(&right.0));
+    let Some((_, largest)) = largest else { return Ok(None) };
+    let is_given = |name: &str| project.experiment.parameters.iter().any(|parameter| parameter.name == name);
     let case: BTreeMap<String, Value> = largest
-        .features
+        .parameters
         .iter()
-        .filter(|(name, _)| names.contains(&name.as_str()))
-        .map(|(name, value)| (name.clone(), value.clone()))
+        .filter(|(name, _)| is_given(name))
+        .map(|(name, value)| (name.to_owned(), value.clone()))
         .collect();
     let site = site::find(project.experiment.learn.site.as_deref().unwrap_or("local"))?;
     let advised = recommend::advise(project, model, &site, &case, Limits::default(), true)?;
@@ -161,8 +165,7 @@ fn tell(view: &RunView, terminal: &Terminal) -> Result<(), Failure> {
     for target in &view.targets {
         let mut text = format!("\n{}, predicted before it was run\n", views::target_words(&target.target));
         text.push_str(&cases_table(target).to_terminal(terminal.width, style));
-        if let Some(scaling) = target.scaling.first().filter(|_| target.target == harp_core::Target::Walltime)
-        {
+        if let Some(scaling) = target.scaling.first().filter(|_| target.target == Target::Walltime) {
             text.push_str(&format!("\n{}\n", scaling_miniature(scaling, terminal.width.min(76), 14, style)));
         }
         text.push_str(&format!("{}\n", target_sentence(target)));
