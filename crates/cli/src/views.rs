@@ -15,14 +15,13 @@ pub fn candidates_view(model: &TargetModel) -> CandidatesView {
     let candidates = model.candidates.iter().enumerate().map(|(index, candidate)| CandidateView {
         regressor: candidate.model.to_string(),
         mix: candidate.mix.to_string(),
-        preparation: match candidate.adjustment.kind {
+        adjusted_by: match candidate.adjustment.kind {
             AdjustmentKind::None => String::new(),
             kind => kind.to_string(),
         },
         adjustment: Some(candidate.adjustment.factor),
-        training_rows: model.evidence.scaled_down_runs,
         scores: candidate.scores.clone(),
-        reexecution_cost: candidate.reserved_ratio,
+        reserved_ratio: candidate.reserved_ratio,
         chosen: index == model.winner,
         note: candidate.excluded.clone(),
     });

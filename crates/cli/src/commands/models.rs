@@ -41,6 +41,9 @@ pub fn models(arguments: &Models, terminal: &Terminal) -> Result<(), Failure> {
         if let Some(formula) = &model.formula {
             text.push_str(&format!("{formula}\n"));
         }
+        for line in view.left_out() {
+            text.push_str(&format!("{line}\n"));
+        }
         for feature in &model.features {
             if let Some(dropped) = &feature.dropped {
                 text.push_str(&format!("feature {} is not used: {dropped}\n", feature.name));

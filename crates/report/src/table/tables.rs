@@ -134,18 +134,17 @@ pub fn candidates_table(view: &CandidatesView) -> Table {
         Column::left("").key("chosen"),
         Column::left("model"),
         Column::left("trained on").key("mix"),
-        Column::left("preparation"),
-        Column::right("rows").key("training_rows").optional(),
+        Column::left("adjusted by"),
         Column::right("MAPE").key("mape_percent"),
         Column::right("UPP").key("upp_percent"),
         Column::right("UP MAPE").key("up_mape_percent").optional(),
         Column::right("OV MAPE").key("ov_mape_percent"),
         Column::right("MAE").key(format!("mae{unit}")).optional(),
         Column::right("factor").key("adjustment").optional(),
-        Column::right("rerun cost").key(format!("reexecution_cost{unit}")),
-        Column::left("note"),
+        Column::right("reserved").key("reserved_ratio"),
     ]);
-    for candidate in &view.candidates {
+    // Those that did not compete are no rows: why not is said below the table.
+    for candidate in view.candidates.iter().filter(|candidate| candidate.scores.is_some()) {
         let score = |get: fn(&harp_core::Scores) -> Option<f64>| {
             candidate
                 .scores
@@ -162,16 +161,14 @@ pub fn candidates_table(view: &CandidatesView) -> Table {
             Cell::truth(if candidate.chosen { "→" } else { "" }, candidate.chosen).tone(Tone::Good),
             Cell::text(candidate.regressor.as_str()).tone(tone),
             text_or_missing(&candidate.mix),
-            text_or_missing(&candidate.preparation),
-            Cell::from(candidate.training_rows),
+            text_or_missing(&candidate.adjusted_by),
             score(|s| Some(s.mape)),
             score(|s| Some(s.upp)),
             score(|s| s.up_mape),
             score(|s| s.ov_mape),
             plain(candidate.scores.as_ref().map(|s| s.mae), &|v| quantity.format(v)),
             plain(candidate.adjustment, &|v| format!("{v:.2}")),
-            plain(candidate.reexecution_cost, &|v| quantity.format(v)),
-            candidate.note.as_deref().map_or_else(Cell::missing, |note| Cell::text(note).tone(Tone::Warning)),
+            plain(candidate.reserved_ratio, &|v| format!("{v:.2} ×")),
         ]);
     }
     table.without_empty_columns()

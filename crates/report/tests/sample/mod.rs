@@ -131,9 +131,8 @@ pub fn candidates(target: Target) -> CandidatesView {
             all.push(CandidateView {
                 regressor: (*regressor).to_owned(),
                 mix: (*mix).to_owned(),
-                preparation: String::new(),
+                adjusted_by: String::new(),
                 adjustment: Some(1.0 + mape / 200.0),
-                training_rows: 36 + 4 * m,
                 scores: Some(Scores {
                     cases: 12,
                     mse: 0.02 * mape,
@@ -144,7 +143,7 @@ pub fn candidates(target: Target) -> CandidatesView {
                     up_mape: (!chosen && upp > 0.0).then_some(mape * 0.6),
                     ov_mape: Some(mape * 1.1),
                 }),
-                reexecution_cost: Some(1.2 + mape / 50.0),
+                reserved_ratio: Some(1.2 + mape / 50.0),
                 chosen,
                 note: None,
             });
