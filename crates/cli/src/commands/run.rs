@@ -1,7 +1,7 @@
 //! `harp run`: generate, build, predict the test cases, and compare with what really happened.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use harp_advise::Limits;
 use harp_core::{Configuration, Scale, Target, Value};
@@ -20,8 +20,15 @@ use crate::project::{self, Project};
 use crate::terminal::Terminal;
 use crate::views;
 
-/// Does it all and tells the result as a table, JSON and a page.
+/// Does it all, tells the result and says where the page is.
 pub fn run(arguments: &Run, terminal: &Terminal) -> Result<(), Failure> {
+    let page = story(arguments, terminal)?;
+    terminal.say(&format!("\nwrote {}", page.display()));
+    Ok(())
+}
+
+/// Does it all and tells the result as a table or JSON; gives the page it wrote.
+pub fn story(arguments: &Run, terminal: &Terminal) -> Result<PathBuf, Failure> {
     let project = Project::load(&arguments.experiment.file, terminal)?;
     if !project.experiment.scales().contains(&Scale::Test) {
         terminal.say("note: the experiment has no `test` values; there will be nothing to compare with");
@@ -55,11 +62,11 @@ pub fn run(arguments: &Run, terminal: &Terminal) -> Result<(), Failure> {
         terminal.say(&format!("wrote charts into {}", folder.display()));
     }
     if terminal.json {
-        return terminal.print_json(&view);
+        terminal.print_json(&view)?
+    } else {
+        tell(&view, terminal)?
     }
-    tell(&view, terminal)?;
-    terminal.say(&format!("\nwrote {}", page.display()));
-    Ok(())
+    Ok(page)
 }
 
 fn run_view(project: &Project, model: &ModelFile, arguments: &Run) -> Result<RunView, Failure> {
@@ -175,5 +182,10 @@ fn tell(view: &RunView, terminal: &Terminal) -> Result<(), Failure> {
         let compared = candidates.candidates.iter().filter(|candidate| candidate.scores.is_some()).count();
         terminal.say(&format!("({compared} candidate models were compared; `harp models` shows them)"));
     }
-    terminal.print(&format!("\n{}", verdict_sentence(view)))
+    // The verdict adds what is saved; where nothing is known of that, it has been said.
+    let verdict = verdict_sentence(view);
+    match view.targets.first() {
+        Some(first) if target_sentence(first) == verdict => Ok(()),
+        _ => terminal.print(&format!("\n{verdict}")),
+    }
 }
