@@ -16,7 +16,7 @@ use crate::terminal::Terminal;
 struct Built<'a> {
     target: &'a Target,
     winner: Option<String>,
-    formula: Option<&'a str>,
+    formula: Option<String>,
     explanation: &'a str,
     scores: Option<&'a harp_core::Scores>,
     evidence: &'a harp_core::Evidence,
@@ -110,7 +110,7 @@ fn summary(model: &TargetModel) -> Built<'_> {
     Built {
         target: &model.target,
         winner: model.winner().map(ToString::to_string),
-        formula: model.formula.as_deref(),
+        formula: crate::views::formula(model),
         explanation: &model.explanation,
         scores: model.winner().and_then(|winner| winner.scores.as_ref()),
         evidence: &model.evidence,
@@ -120,7 +120,7 @@ fn summary(model: &TargetModel) -> Built<'_> {
 
 fn describe(model: &TargetModel, built: &Built<'_>) -> String {
     let mut lines = vec![format!("{}: {}", model.target, built.winner.as_deref().unwrap_or("no model"))];
-    lines.extend(built.formula.map(|formula| format!("  {formula}")));
+    lines.extend(built.formula.as_ref().map(|formula| format!("  {formula}")));
     lines.push(format!("  {}", built.explanation));
     lines.join("\n")
 }

@@ -45,7 +45,7 @@ pub fn story(arguments: &Run, terminal: &Terminal) -> Result<PathBuf, Failure> {
     for target in &model.targets {
         let winner = target.winner().map(ToString::to_string).unwrap_or_default();
         terminal.say(&format!("{}: {winner}", target.target));
-        if let Some(formula) = &target.formula {
+        if let Some(formula) = views::formula(target) {
             terminal.say(&format!("  {formula}"));
         }
     }
