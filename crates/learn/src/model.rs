@@ -94,11 +94,17 @@ impl TargetModel {
                 cheapest_request(&truths, self.reexecution)
             }
         };
+        // Memory a little short kills a job as surely as memory far short, and a little more costs
+        // nothing: its request covers the upper end of the 90 % interval whatever the policy.
+        let floor = match self.target {
+            Target::PeakMemory => distribution.quantile(0.95),
+            _ => estimate,
+        };
         Ok(Prediction {
             target: self.target.clone(),
             estimate,
             distribution,
-            request: request.max(estimate),
+            request: request.max(floor),
             evidence: self.evidence.clone(),
             out_of_range: self.out_of_range(&cells),
         })
