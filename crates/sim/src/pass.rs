@@ -74,7 +74,7 @@ impl Engine<'_> {
     fn relaxed_limit(&self, head: u32, relax: f64) -> i64 {
         let promise = self.promises[head as usize];
         let slack = relax * (promise - self.jobs[head as usize].submit) as f64;
-        promise + slack.ceil() as i64 - 1
+        (promise as f64 + slack).ceil() as i64 - 1
     }
 
     /// Lets jobs behind the head start, in the policy's order.

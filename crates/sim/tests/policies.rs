@@ -4,7 +4,8 @@
 mod plain;
 
 use harp_sim::{
-    Backfill, Estimator, Order, Perfect, Policy, Requested, Schedule, Shape, SimJob, Workload, simulate,
+    Backfill, Estimates, Estimator, FromModel, Order, Perfect, Policy, Requested, Schedule, Shape, SimJob,
+    Workload, simulate,
 };
 use proptest::prelude::*;
 
@@ -71,6 +72,20 @@ proptest! {
         let promises: Vec<Option<i64>> = (0..workload.jobs.len()).map(|index| schedule.promise(index)).collect();
         prop_assert_eq!(promises, plain.promises, "{}", policy);
         possible(&workload, &schedule)?;
+    }
+
+    #[test]
+    fn estimates_that_run_out_break_nothing(jobs in jobs(), policy in policies(), short in 1i64..12) {
+        let workload = Workload::new(jobs, MACHINE);
+        let mut estimators: Vec<Box<dyn Estimator>> = vec![
+            Estimates::LastTwo.estimator(),
+            Estimates::LastTwoElapsed.estimator(),
+            Estimates::Boosted.estimator(),
+            Box::new(FromModel(move |_: &SimJob| Some(short as f64))),
+        ];
+        for estimator in &mut estimators {
+            possible(&workload, &simulate(&workload, policy, estimator.as_mut()))?;
+        }
     }
 
     #[test]

@@ -2,6 +2,9 @@
 //! of the project; `HARP_TRACES` names the folder that holds them, and without it these tests say so
 //! and pass.
 
+// helpers of tests may unwrap as tests do
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
+
 use std::path::{Path, PathBuf};
 
 use harp_sim::{Metrics, Oversized, Policy, Requested, Workload, WorkloadBuilder, simulate};

@@ -10,6 +10,7 @@ mod format;
 mod job;
 mod json_lines;
 mod lines;
+pub mod predict;
 mod reading;
 mod sacct;
 mod sacct_json;

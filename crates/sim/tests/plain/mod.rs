@@ -1,7 +1,7 @@
 //! A plain simulator for comparison: no index, no shortcut, every list sorted again at every instant.
 //! It is written from the definitions and shares nothing with the engine but the order's formulas.
 
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used)]
 
 use harp_sim::{Backfill, Policy, SimJob};
 

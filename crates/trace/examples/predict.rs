@@ -1,0 +1,15 @@
+//! Evaluates run-time prediction on a trace and prints the result as JSON:
+//! `cargo run --release -p harp-trace --example predict -- FILE`.
+
+#![allow(clippy::print_stdout)]
+
+use std::error::Error;
+
+use harp_trace::predict::{PredictOptions, evaluate};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let file = std::env::args().nth(1).ok_or("give FILE")?;
+    let trace = harp_trace::read_path(file.as_ref(), &Default::default())?;
+    println!("{}", serde_json::to_string_pretty(&evaluate(&trace.jobs, &PredictOptions::default()))?);
+    Ok(())
+}
