@@ -50,16 +50,31 @@ impl Schedule {
         workload.jobs.iter().zip(&self.starts).map(line)
     }
 
-    /// The schedule as a table with the columns `job,submit,start,end,processors`; times as in the
-    /// workload, from its first submission.
+    /// The schedule as a table with the columns `job,submit,start,end,processors`; times in the trace's
+    /// own time, sorted by submission.
     pub fn to_csv(&self, workload: &Workload) -> String {
         use std::fmt::Write;
         let mut text = String::with_capacity(40 * self.starts.len() + 40);
         text.push_str("job,submit,start,end,processors\n");
         for ScheduledJob { job, submit, start, end, processors } in self.jobs(workload) {
+            let [submit, start, end] = [submit, start, end].map(|time| time + workload.first_submit);
             // writing to a string cannot fail
             let _ = writeln!(text, "{job},{submit},{start},{end},{processors}");
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Policy, Requested, SimJob, Workload, simulate};
+
+    #[test]
+    fn the_table_has_the_times_of_the_trace() {
+        let job = |number, submit| SimJob { number, submit, run: 10, request: 20, processors: 3, user: 0 };
+        let workload = Workload::new(vec![job(7, 105), job(8, 101)], 4);
+        let schedule = simulate(&workload, Policy::default(), &mut Requested);
+        let expected = "job,submit,start,end,processors\n8,101,101,111,3\n7,105,111,121,3\n";
+        assert_eq!(schedule.to_csv(&workload), expected);
     }
 }

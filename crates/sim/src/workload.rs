@@ -57,8 +57,10 @@ pub struct Workload {
     pub jobs: Vec<SimJob>,
     /// Processors of the machine.
     pub processors: u32,
-    /// The trace's time that is 0 here; with the header's Unix start time added if there was one.
-    pub origin: i64,
+    /// The first submission in the trace's own time; it is 0 here.
+    pub first_submit: i64,
+    /// The Unix second that the trace's own time 0 stands for, if its header tells.
+    pub unix_start_time: Option<i64>,
     /// What was changed on the way.
     pub changes: Changes,
 }
@@ -142,7 +144,7 @@ impl WorkloadBuilder {
         drop(self.lines);
         let mut workload = Workload::new(self.jobs, machine);
         workload.changes = Changes { sorted: workload.changes.sorted, ..self.changes };
-        workload.origin += reading.header.unix_start_time.unwrap_or(0);
+        workload.unix_start_time = reading.header.unix_start_time;
         Ok(workload)
     }
 
@@ -168,11 +170,12 @@ impl Workload {
         if sorted {
             jobs.sort_by_key(|job| job.submit);
         }
-        let origin = jobs.first().map_or(0, |job| job.submit);
+        let first_submit = jobs.first().map_or(0, |job| job.submit);
         for job in &mut jobs {
-            job.submit -= origin;
+            job.submit -= first_submit;
         }
-        Workload { jobs, processors, origin, changes: Changes { sorted, ..Changes::default() } }
+        let changes = Changes { sorted, ..Changes::default() };
+        Workload { jobs, processors, first_submit, unix_start_time: None, changes }
     }
 
     /// The same workload one after another, `times` times: each copy begins an hour after the last
@@ -213,7 +216,7 @@ mod tests {
             .map(|job| (job.number, job.submit, job.run, job.request, job.processors, job.user))
             .collect();
         assert_eq!(found, [(1, 0, 30, 30, 8, 1), (2, 40, 10, 20, 4, 0), (4, 50, 5, 5, 2, 0)]);
-        assert_eq!(workload.origin, 1010);
+        assert_eq!((workload.first_submit, workload.unix_start_time), (10, Some(1000)));
         let expected = Changes {
             without_run_time: 1,
             overruns: 1,

@@ -6,6 +6,7 @@
 
 mod classes;
 mod collect;
+mod compare;
 mod distribution;
 mod geometry;
 mod takeaways;
@@ -17,6 +18,7 @@ use crate::{Reading, Skipped, TraceError};
 
 pub use classes::{ClassSummary, Failures, StateShare};
 pub use collect::{Collector, Machine};
+pub use compare::{ComparedFigure, ComparedTakeaway, Comparison, compare};
 pub use distribution::Distribution;
 pub use geometry::{Geometry, UtilisationPoint};
 pub use takeaways::Takeaway;
