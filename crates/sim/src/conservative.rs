@@ -98,6 +98,7 @@ impl Engine<'_> {
             self.queue.remove(waiting);
             self.start(*waiting, overtakes);
         }
+        self.longest_queue = self.longest_queue.max(self.queue.len());
         self.plan = Some(plan);
     }
 

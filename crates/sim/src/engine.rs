@@ -95,7 +95,6 @@ impl Engine<'_> {
             self.release();
             next = self.admit(next);
             self.correct();
-            self.longest_queue = self.longest_queue.max(self.queue.len());
             self.pass();
             self.arrived.clear();
         }

@@ -54,7 +54,7 @@ pub struct Metrics {
     /// Share of the machine that was idle though waiting jobs asked for as much: V. J. Leung, G. Sabin,
     /// P. Sadayappan, "Parallel job scheduling policies to improve fairness", ICPP workshops 2010.
     pub loss_of_capacity: f64,
-    /// The most jobs that waited at once.
+    /// The most jobs that waited at once, before any overtook.
     pub longest_queue: usize,
     /// By size: below 10 %, 10 to 30 %, above 30 % of the machine.
     pub by_size: Vec<ClassMetrics>,

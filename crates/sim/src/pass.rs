@@ -29,6 +29,7 @@ impl Engine<'_> {
             return;
         }
         if self.only_newcomers_matter() {
+            self.longest_queue = self.longest_queue.max(self.queue.len());
             self.try_newcomers();
             return;
         }
@@ -36,6 +37,7 @@ impl Engine<'_> {
             self.settled = None;
             return;
         };
+        self.longest_queue = self.longest_queue.max(self.queue.len());
         let shadow = self.running.shadow(head.processors, self.free, self.now);
         self.promise(head.index, shadow.time);
         let (latest_end, extra) = match self.policy.backfill {

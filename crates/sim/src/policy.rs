@@ -85,7 +85,7 @@ impl Order {
 }
 
 /// How the relaxation of adaptive relaxed backfilling follows the queue: the factor for pressure
-/// q = queue length / largest queue length so far.
+/// q = queue length / largest queue length so far, both taken when the head blocks (the head counts).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Shape {
     /// q: the longer the queue, the more a promise may slip.

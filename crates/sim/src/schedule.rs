@@ -13,7 +13,8 @@ pub struct Schedule {
     pub(crate) promises: Vec<i64>,
     /// Processor-seconds that were idle although waiting jobs could have used as many.
     pub lost_processor_seconds: f64,
-    /// The most jobs that waited at one instant, those that started in it included.
+    /// The most jobs that waited behind a head that could not start, the head and those that then
+    /// overtook it included.
     pub longest_queue: usize,
 }
 

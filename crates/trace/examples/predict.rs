@@ -5,11 +5,12 @@
 
 use std::error::Error;
 
-use harp_trace::predict::{PredictOptions, evaluate};
+use harp_trace::predict::{Evaluation, PredictOptions};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let file = std::env::args().nth(1).ok_or("give FILE")?;
-    let trace = harp_trace::read_path(file.as_ref(), &Default::default())?;
-    println!("{}", serde_json::to_string_pretty(&evaluate(&trace.jobs, &PredictOptions::default()))?);
+    let mut evaluation = Evaluation::default();
+    harp_trace::visit_path(file.as_ref(), &Default::default(), &mut |job| evaluation.add(job))?;
+    println!("{}", serde_json::to_string_pretty(&evaluation.finish(&PredictOptions::default()))?);
     Ok(())
 }

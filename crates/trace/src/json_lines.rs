@@ -3,14 +3,11 @@
 use std::io::{Read, Write};
 
 use crate::lines::for_each_line;
+use crate::reading::Sink;
 use crate::{Job, Reading, TraceError};
 
 /// Visits the jobs of a stream.
-pub(crate) fn visit(
-    source: &mut dyn Read,
-    reading: &mut Reading,
-    sink: &mut dyn FnMut(&Job),
-) -> Result<(), TraceError> {
+pub(crate) fn visit(source: &mut dyn Read, reading: &mut Reading, sink: Sink<'_>) -> Result<(), TraceError> {
     let name = reading.name.clone();
     let lines = for_each_line(&name, source, |number, line| {
         if line.iter().all(u8::is_ascii_whitespace) {
@@ -20,7 +17,7 @@ pub(crate) fn visit(
             Ok(mut job) => {
                 job.line = number;
                 reading.jobs += 1;
-                sink(&job);
+                sink(&job, &reading.header);
             }
             Err(error) => reading.skipped.add(number, error.to_string()),
         }
@@ -50,7 +47,7 @@ mod tests {
         text.extend_from_slice(b"{\"number\": \"x\"}\n");
         let mut reading = Reading::new("t", Format::JsonLines);
         let mut jobs = Vec::new();
-        visit(&mut text.as_slice(), &mut reading, &mut |job| jobs.push(*job)).unwrap();
+        visit(&mut text.as_slice(), &mut reading, &mut |job, _| jobs.push(*job)).unwrap();
         assert_eq!(jobs, [job]);
         assert_eq!(reading.skipped.lines[0].line, 2);
     }

@@ -5,6 +5,7 @@
 
 mod anonymise;
 mod columns;
+mod convert;
 mod error;
 mod format;
 pub mod generate;
@@ -24,6 +25,7 @@ mod write;
 
 pub use anonymise::Anonymiser;
 pub use columns::ColumnMap;
+pub use convert::{ConvertOptions, convert};
 pub use error::TraceError;
 pub use format::Format;
 pub use job::{Job, Status, Verdict};

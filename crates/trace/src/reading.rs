@@ -117,6 +117,9 @@ impl Names {
     }
 }
 
+/// Where readers put jobs, each with the header as far as it was read.
+pub(crate) type Sink<'a> = &'a mut dyn FnMut(&Job, &Header);
+
 /// What reading a trace gave besides its jobs.
 #[derive(Debug, Clone, Serialize)]
 pub struct Reading {

@@ -4,15 +4,16 @@ use std::io::Read;
 
 use crate::columns::{ColumnMap, Field, Layout};
 use crate::lines::for_each_line;
+use crate::reading::Sink;
 use crate::table::take_row;
-use crate::{Job, Reading, TraceError};
+use crate::{Reading, TraceError};
 
 /// Visits the jobs; the lines of job steps (`1234.batch`) are counted in [`Reading::steps`].
 pub(crate) fn visit(
     source: &mut dyn Read,
     map: &ColumnMap,
     reading: &mut Reading,
-    sink: &mut dyn FnMut(&Job),
+    sink: Sink<'_>,
 ) -> Result<(), TraceError> {
     let name = reading.name.clone();
     let mut layout: Option<Layout> = None;
@@ -64,7 +65,8 @@ mod tests {
             103|bert|chem\n";
         let mut reading = Reading::new("t", Format::Sacct);
         let mut jobs = Vec::new();
-        visit(&mut text.as_bytes(), &ColumnMap::default(), &mut reading, &mut |job| jobs.push(*job)).unwrap();
+        visit(&mut text.as_bytes(), &ColumnMap::default(), &mut reading, &mut |job, _| jobs.push(*job))
+            .unwrap();
         assert_eq!((jobs.len(), reading.steps, reading.skipped.count), (3, 1, 1));
         let job = jobs[0];
         assert_eq!(

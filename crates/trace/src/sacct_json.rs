@@ -7,14 +7,11 @@ use std::io::{BufReader, Read};
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
+use crate::reading::Sink;
 use crate::{Job, Reading, Status, TraceError};
 
 /// Visits the jobs of the document.
-pub(crate) fn visit(
-    source: &mut dyn Read,
-    reading: &mut Reading,
-    sink: &mut dyn FnMut(&Job),
-) -> Result<(), TraceError> {
+pub(crate) fn visit(source: &mut dyn Read, reading: &mut Reading, sink: Sink<'_>) -> Result<(), TraceError> {
     let name = reading.name.clone();
     let mut deserializer = serde_json::Deserializer::from_reader(BufReader::new(source));
     Document { reading, sink }.deserialize(&mut deserializer).map_err(|error| TraceError::Columns {
@@ -28,7 +25,7 @@ pub(crate) fn visit(
 /// The document: an object with `jobs`, or the array itself.
 struct Document<'a> {
     reading: &'a mut Reading,
-    sink: &'a mut dyn FnMut(&Job),
+    sink: Sink<'a>,
 }
 
 impl<'de> DeserializeSeed<'de> for Document<'_> {
@@ -65,7 +62,7 @@ impl<'de> Visitor<'de> for Document<'_> {
             match job(line, &element, self.reading) {
                 Ok(job) => {
                     self.reading.jobs += 1;
-                    (self.sink)(&job);
+                    (self.sink)(&job, &self.reading.header);
                 }
                 Err(reason) => self.reading.skipped.add(line, reason),
             }
@@ -140,7 +137,7 @@ mod tests {
     fn read(text: &str) -> Result<(Vec<Job>, Reading), TraceError> {
         let mut reading = Reading::new("t.json", Format::SacctJson);
         let mut jobs = Vec::new();
-        visit(&mut text.as_bytes(), &mut reading, &mut |job| jobs.push(*job))?;
+        visit(&mut text.as_bytes(), &mut reading, &mut |job, _| jobs.push(*job))?;
         Ok((jobs, reading))
     }
 

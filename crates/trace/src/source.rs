@@ -7,6 +7,7 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
+use crate::reading::Sink;
 use crate::{ColumnMap, Format, Job, Reading, Trace, TraceError};
 
 /// How much of the beginning is looked at to tell the kind.
@@ -42,6 +43,16 @@ pub fn visit(
     options: &ReadOptions,
     sink: &mut dyn FnMut(&Job),
 ) -> Result<Reading, TraceError> {
+    visit_with_header(name, source, options, &mut |job, _| sink(job))
+}
+
+/// The same, each job with the header as far as it was read.
+pub(crate) fn visit_with_header(
+    name: &str,
+    source: impl Read,
+    options: &ReadOptions,
+    sink: Sink<'_>,
+) -> Result<Reading, TraceError> {
     let (beginning, mut source) = peek(name, source, 2)?;
     if beginning.starts_with(&[0x1f, 0x8b]) {
         let mut plain = MultiGzDecoder::new(BufReader::with_capacity(BEGINNING, source));
@@ -68,7 +79,7 @@ fn visit_plain(
     name: &str,
     source: &mut dyn Read,
     options: &ReadOptions,
-    sink: &mut dyn FnMut(&Job),
+    sink: Sink<'_>,
 ) -> Result<Reading, TraceError> {
     let (beginning, mut source) = peek(name, source, BEGINNING)?;
     if beginning.iter().all(u8::is_ascii_whitespace) {

@@ -7,6 +7,7 @@
 use std::io::{Read, Write};
 
 use crate::lines::for_each_line;
+use crate::reading::Sink;
 use crate::{Job, Reading, Status, TraceError};
 
 const FIELDS: usize = 18;
@@ -33,11 +34,7 @@ const NAMES: [&str; FIELDS] = [
 ];
 
 /// Visits the jobs of a stream; lines that are none are counted in `reading`.
-pub(crate) fn visit(
-    source: &mut dyn Read,
-    reading: &mut Reading,
-    sink: &mut dyn FnMut(&Job),
-) -> Result<(), TraceError> {
+pub(crate) fn visit(source: &mut dyn Read, reading: &mut Reading, sink: Sink<'_>) -> Result<(), TraceError> {
     let name = reading.name.clone();
     let lines = for_each_line(&name, source, |number, line| {
         let start = skip_blanks(line, 0);
@@ -53,7 +50,7 @@ pub(crate) fn visit(
             Ok(mut job) => {
                 job.line = number;
                 reading.jobs += 1;
-                sink(&job);
+                sink(&job, &reading.header);
             }
             Err(reason) => reading.skipped.add(number, reason),
         }
@@ -243,7 +240,7 @@ mod tests {
     fn read(text: &str) -> (Vec<Job>, Reading) {
         let mut reading = Reading::new("t.swf", Format::Swf);
         let mut jobs = Vec::new();
-        visit(&mut text.as_bytes(), &mut reading, &mut |job| jobs.push(*job)).unwrap();
+        visit(&mut text.as_bytes(), &mut reading, &mut |job, _| jobs.push(*job)).unwrap();
         (jobs, reading)
     }
 
@@ -310,7 +307,7 @@ mod tests {
         #[test]
         fn any_bytes_are_read_or_refused(bytes: Vec<u8>) {
             let mut reading = Reading::new("t.swf", Format::Swf);
-            visit(&mut bytes.as_slice(), &mut reading, &mut |_| ()).unwrap();
+            visit(&mut bytes.as_slice(), &mut reading, &mut |_, _| ()).unwrap();
         }
 
         #[test]

@@ -5,6 +5,7 @@
 use std::io::Read;
 
 use crate::columns::{ColumnMap, Field, Layout};
+use crate::reading::Sink;
 use crate::stamp::{point, real, span};
 use crate::{Job, Reading, Status, TraceError};
 
@@ -13,7 +14,7 @@ pub(crate) fn visit(
     source: &mut dyn Read,
     map: &ColumnMap,
     reading: &mut Reading,
-    sink: &mut dyn FnMut(&Job),
+    sink: Sink<'_>,
 ) -> Result<(), TraceError> {
     let (separator, beginning) = first_line(&reading.name, source)?;
     let whole = beginning.as_slice().chain(source);
@@ -73,12 +74,12 @@ pub(crate) fn take_row<'a>(
     line: u64,
     cell: &impl Fn(Field) -> Option<&'a str>,
     reading: &mut Reading,
-    sink: &mut dyn FnMut(&Job),
+    sink: Sink<'_>,
 ) {
     match row(line, cell, reading) {
         Ok(job) => {
             reading.jobs += 1;
-            sink(&job);
+            sink(&job, &reading.header);
         }
         Err(reason) => reading.skipped.add(line, reason),
     }
@@ -159,7 +160,8 @@ mod tests {
     fn read(text: &str) -> (Vec<Job>, Reading) {
         let mut reading = Reading::new("t.csv", Format::Csv);
         let mut jobs = Vec::new();
-        visit(&mut text.as_bytes(), &ColumnMap::default(), &mut reading, &mut |job| jobs.push(*job)).unwrap();
+        visit(&mut text.as_bytes(), &ColumnMap::default(), &mut reading, &mut |job, _| jobs.push(*job))
+            .unwrap();
         (jobs, reading)
     }
 
@@ -196,7 +198,7 @@ mod tests {
         #[test]
         fn any_text_is_read_or_refused(text in "(submit,run,user\n)?[0-9a-z,\"\n|;]{0,200}") {
             let mut reading = Reading::new("t.csv", Format::Csv);
-            let _ = visit(&mut text.as_bytes(), &ColumnMap::default(), &mut reading, &mut |_| ());
+            let _ = visit(&mut text.as_bytes(), &ColumnMap::default(), &mut reading, &mut |_, _| ());
         }
     }
 }

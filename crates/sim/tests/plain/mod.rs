@@ -39,7 +39,6 @@ pub fn simulate(jobs: &[SimJob], machine: u32, policy: Policy, estimates: &[i64]
             queue.push(next);
             next += 1;
         }
-        longest_queue = longest_queue.max(queue.len());
         let score = |index: usize| {
             policy.order.score(estimates[index], jobs[index].processors, jobs[index].submit, now)
         };
@@ -68,6 +67,7 @@ pub fn simulate(jobs: &[SimJob], machine: u32, policy: Policy, estimates: &[i64]
             begin(head, &mut running, &mut starts);
         }
         let Some(&head) = queue.first() else { continue };
+        longest_queue = longest_queue.max(queue.len());
         let reserved = |running: &[Run]| {
             let mut ends: Vec<i64> = running.iter().map(|run| run.expected).collect();
             ends.sort_unstable();

@@ -1,13 +1,13 @@
 //! How well run times can be predicted while jobs run, on a trace: the earlier jobs teach, the later
 //! ones are asked about.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use serde::Serialize;
 
 use crate::Job;
 use crate::predict::{BoostOptions, Boosted, FEATURES, History, Linear, PastRun, Query, features};
+
+/// Most jobs that models are trained on: the latest of those that teach.
+const MOST_TRAINING_ROWS: usize = 100_000;
 
 /// What to evaluate.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,16 +82,37 @@ impl Past {
     }
 }
 
+/// Collects jobs while a trace is visited, then evaluates.
+#[derive(Debug, Default)]
+pub struct Evaluation {
+    jobs: Vec<Past>,
+}
+
+impl Evaluation {
+    /// Takes in one job; those without run time or size cannot be used.
+    pub fn add(&mut self, job: &Job) {
+        self.jobs.extend(usable(job));
+    }
+
+    /// Evaluates the methods on the later jobs.
+    pub fn finish(mut self, options: &PredictOptions) -> PredictResult {
+        let jobs = &mut self.jobs;
+        jobs.sort_by_key(|job| job.submit);
+        let total: f64 = jobs.iter().map(|job| job.run as f64).sum();
+        let mean = if jobs.is_empty() { 0.0 } else { total / jobs.len() as f64 };
+        let training = (jobs.len() as f64 * options.training_share) as usize;
+        let at = options.at.iter().map(|&share| at_elapsed(jobs, training, share, mean, &options.boost));
+        PredictResult { jobs: jobs.len(), training_jobs: training, mean_run_s: mean, at: at.collect() }
+    }
+}
+
 /// Evaluates the methods on the later jobs of a trace.
 pub fn evaluate(jobs: &[Job], options: &PredictOptions) -> PredictResult {
-    let mut usable: Vec<Past> = jobs.iter().filter_map(usable).collect();
-    usable.sort_by_key(|job| job.submit);
-    let total: f64 = usable.iter().map(|job| job.run as f64).sum();
-    let mean = if usable.is_empty() { 0.0 } else { total / usable.len() as f64 };
-    let training = (usable.len() as f64 * options.training_share) as usize;
-    let at =
-        options.at.iter().map(|&share| at_elapsed(&usable, training, share, mean, &options.boost)).collect();
-    PredictResult { jobs: usable.len(), training_jobs: training, mean_run_s: mean, at }
+    let mut evaluation = Evaluation::default();
+    for job in jobs {
+        evaluation.add(job);
+    }
+    evaluation.finish(options)
 }
 
 fn usable(job: &Job) -> Option<Past> {
@@ -110,69 +131,100 @@ struct Row {
     last_two_informed: f64,
 }
 
+/// The trained models; `None` where there was nothing to learn from.
+struct Models {
+    linear: Option<Linear>,
+    boosted: Option<Boosted>,
+    boosted_informed: Option<Boosted>,
+}
+
+fn train(jobs: &[Past], training: usize, elapsed: i64, boost: &BoostOptions) -> Models {
+    let first = training.saturating_sub(MOST_TRAINING_ROWS);
+    // what was still running when the first question came could not have taught
+    let asked_from = jobs.get(training).map_or(i64::MAX, |job| job.submit);
+    let taught = |index: usize| {
+        (first..training).contains(&index) && jobs[index].start + jobs[index].run <= asked_from
+    };
+    let (mut plain, mut targets, mut informed, mut informed_targets) = (vec![], vec![], vec![], vec![]);
+    sweep(jobs, elapsed, taught, |row| {
+        let run = jobs[row.job].run;
+        let target = (1.0 + run as f64).ln();
+        plain.push(row.plain);
+        targets.push(target);
+        if run > elapsed {
+            informed.push(row.informed);
+            informed_targets.push(target);
+        }
+    });
+    Models {
+        linear: Linear::train(&plain, &targets),
+        boosted: Boosted::train(&plain, &targets, boost),
+        boosted_informed: Boosted::train(&informed, &informed_targets, boost),
+    }
+}
+
+const METHODS: [&str; 5] = ["last2", "last2-elapsed", "linear", "boosted", "boosted-elapsed"];
+
 fn at_elapsed(jobs: &[Past], training: usize, share: f64, mean: f64, boost: &BoostOptions) -> ElapsedResult {
     let elapsed_s = share * mean;
     let elapsed = elapsed_s as i64;
-    let rows = rows(jobs, elapsed);
-    let (teaching, asked): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|row| row.job < training);
-    let asked: Vec<Row> = asked.into_iter().filter(|row| jobs[row.job].run as f64 > elapsed_s).collect();
-    let target = |row: &Row| (1.0 + jobs[row.job].run as f64).ln();
-    let plain: Vec<[f64; FEATURES]> = teaching.iter().map(|row| row.plain).collect();
-    let targets: Vec<f64> = teaching.iter().map(target).collect();
-    let still_running: Vec<&Row> = teaching.iter().filter(|row| jobs[row.job].run > elapsed).collect();
-    let informed: Vec<[f64; FEATURES]> = still_running.iter().map(|row| row.informed).collect();
-    let informed_targets: Vec<f64> = still_running.iter().map(|row| target(row)).collect();
-    let linear = Linear::train(&plain, &targets);
-    let boosted = Boosted::train(&plain, &targets, boost);
-    let boosted_informed = Boosted::train(&informed, &informed_targets, boost);
-    let seconds = |log: Option<f64>, row: &Row, least: i64| {
-        let request = jobs[row.job].request as f64;
-        log.map_or(request, |log| log.exp() - 1.0).min(request).max(least.max(1) as f64)
-    };
-    let score = |name: &'static str, predict: &dyn Fn(&Row) -> f64| {
-        let (mut accuracy, mut under) = (0.0, 0.0);
-        for row in &asked {
-            let (predicted, real) = (predict(row), jobs[row.job].run as f64);
-            accuracy += predicted.min(real) / predicted.max(real);
-            under += f64::from(u8::from(predicted < real));
+    let models = train(jobs, training, elapsed, boost);
+    let mut asked = 0usize;
+    let (mut accuracies, mut unders) = ([0.0; 5], [0.0; 5]);
+    let still_running = |index: usize| index >= training && jobs[index].run as f64 > elapsed_s;
+    sweep(jobs, elapsed, still_running, |row| {
+        asked += 1;
+        let (request, real) = (jobs[row.job].request as f64, jobs[row.job].run as f64);
+        let seconds = |logarithm: Option<f64>, least: i64| {
+            logarithm.map_or(request, |logarithm| logarithm.exp() - 1.0).min(request).max(least as f64)
+        };
+        let predictions = [
+            row.last_two,
+            row.last_two_informed,
+            seconds(models.linear.as_ref().map(|model| model.predict(&row.plain)), 1),
+            seconds(models.boosted.as_ref().map(|model| model.predict(&row.plain)), 1),
+            seconds(models.boosted_informed.as_ref().map(|model| model.predict(&row.informed)), elapsed + 1),
+        ];
+        for (method, predicted) in predictions.into_iter().enumerate() {
+            accuracies[method] += predicted.min(real) / predicted.max(real);
+            unders[method] += f64::from(u8::from(predicted < real));
         }
-        let per_job = |sum: f64| (!asked.is_empty()).then(|| sum / asked.len() as f64);
-        MethodResult { name, accuracy: per_job(accuracy), underestimation_rate: per_job(under) }
-    };
-    let methods = vec![
-        score("last2", &|row| row.last_two),
-        score("last2-elapsed", &|row| row.last_two_informed),
-        score("linear", &|row| seconds(linear.as_ref().map(|model| model.predict(&row.plain)), row, 1)),
-        score("boosted", &|row| seconds(boosted.as_ref().map(|model| model.predict(&row.plain)), row, 1)),
-        score("boosted-elapsed", &|row| {
-            seconds(boosted_informed.as_ref().map(|model| model.predict(&row.informed)), row, elapsed + 1)
-        }),
-    ];
-    ElapsedResult { share, elapsed_s, jobs: asked.len(), methods }
+    });
+    let per_job = |sum: f64| (asked > 0).then(|| sum / asked as f64);
+    let methods = METHODS
+        .into_iter()
+        .enumerate()
+        .map(|(method, name)| MethodResult {
+            name,
+            accuracy: per_job(accuracies[method]),
+            underestimation_rate: per_job(unders[method]),
+        })
+        .collect();
+    ElapsedResult { share, elapsed_s, jobs: asked, methods }
 }
 
-/// Asks about every job when it has run for `elapsed` (shorter jobs: when they start), in the order of
-/// those moments, each time knowing only the jobs that have ended by then.
-fn rows(jobs: &[Past], elapsed: i64) -> Vec<Row> {
+/// Asks about every wanted job when it has run for `elapsed` (shorter jobs: when they start), in the order
+/// of those moments, each time knowing only the jobs that have ended by then.
+fn sweep(jobs: &[Past], elapsed: i64, wanted: impl Fn(usize) -> bool, mut visit: impl FnMut(Row)) {
     let moment = |job: &Past| if job.run > elapsed { job.start + elapsed } else { job.start };
-    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    let mut order: Vec<usize> = (0..jobs.len()).filter(|&index| wanted(index)).collect();
     order.sort_by_key(|&index| (moment(&jobs[index]), index));
+    let mut by_end: Vec<usize> = (0..jobs.len()).collect();
+    by_end.sort_by_key(|&index| (jobs[index].start + jobs[index].run, index));
+    let mut ended = by_end.into_iter().peekable();
     let mut history = History::default();
-    let mut ends: BinaryHeap<Reverse<(i64, usize)>> =
-        jobs.iter().enumerate().map(|(index, job)| Reverse((job.start + job.run, index))).collect();
-    let mut rows = Vec::with_capacity(jobs.len());
     for index in order {
         let job = &jobs[index];
         let now = moment(job);
-        while let Some(&Reverse((end, ended))) = ends.peek().filter(|Reverse((end, _))| *end <= now) {
-            ends.pop();
-            let Past { user, run, request, processors, .. } = jobs[ended];
-            history.ended(user, PastRun { run, request, processors, end });
+        let end = |index: usize| jobs[index].start + jobs[index].run;
+        while let Some(past) = ended.next_if(|&past| end(past) <= now) {
+            let Past { user, run, request, processors, .. } = jobs[past];
+            history.ended(user, PastRun { run, request, processors, end: end(past) });
         }
         let plain = job.query(now, None);
         let informed = job.query(now, Some(elapsed));
         let request = job.request as f64;
-        rows.push(Row {
+        visit(Row {
             job: index,
             plain: features(&history, &plain),
             informed: features(&history, &informed),
@@ -180,7 +232,6 @@ fn rows(jobs: &[Past], elapsed: i64) -> Vec<Row> {
             last_two_informed: history.last_two(&informed).unwrap_or(request),
         });
     }
-    rows
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ mod history;
 mod linear;
 
 pub use boost::{BoostOptions, Boosted};
-pub use evaluate::{ElapsedResult, MethodResult, PredictOptions, PredictResult, evaluate};
+pub use evaluate::{ElapsedResult, Evaluation, MethodResult, PredictOptions, PredictResult, evaluate};
 pub use features::{FEATURES, features};
 pub use history::{History, PastRun, Query};
 pub use linear::Linear;
