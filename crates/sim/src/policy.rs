@@ -142,7 +142,7 @@ pub enum Backfill {
         relax: f64,
     },
     /// The same with the share scaled by how full the queue is: D. Zhang et al., "Cross-system analysis
-    /// of job characterization and scheduling in large-scale computing clusters", IPDPS 2024 workshops.
+    /// of job characterization and scheduling in large-scale computing clusters", IPDPS 2024.
     AdaptiveRelaxed {
         /// The share at the largest queue.
         relax: f64,

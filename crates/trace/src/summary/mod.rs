@@ -1,7 +1,7 @@
 //! How a cluster behaves, told from its trace: geometry of jobs, failures, users.
 //!
 //! Follows D. Zhang et al., "Cross-system analysis of job characterization and scheduling in
-//! large-scale computing clusters", IPDPS workshops 2024. Gives numbers only; tables and charts are
+//! large-scale computing clusters", IPDPS 2024. Gives numbers only; tables and charts are
 //! made of them elsewhere.
 
 mod classes;
