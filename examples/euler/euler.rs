@@ -92,7 +92,9 @@ fn by_powers(n: u64, digits: usize) -> Fixed {
 pub fn run(arguments: &[String]) -> ExitCode {
     const USAGE: &str = "usage: euler factorial|pow N [DIGITS]   (0 < N < 4294967296)";
     let number = |index: usize| arguments.get(index).map(|text| text.parse::<u32>());
-    let (Some(method), Some(Ok(n @ 1..)), digits) = (arguments.first(), number(1), number(2).unwrap_or(Ok(50))) else {
+    let (Some(method), Some(Ok(n @ 1..)), digits) =
+        (arguments.first(), number(1), number(2).unwrap_or(Ok(50)))
+    else {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };

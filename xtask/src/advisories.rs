@@ -9,9 +9,12 @@ use crate::metadata;
 /// Asks `cargo audit`. Where it is not installed or its database cannot be fetched, nothing is known
 /// and that is said; only an advisory that was found is a failure.
 pub fn check() -> Result<()> {
-    let installed = Command::new("cargo-audit").arg("--version").output().is_ok_and(|output| output.status.success());
+    let installed =
+        Command::new("cargo-audit").arg("--version").output().is_ok_and(|output| output.status.success());
     if !installed {
-        println!("advisories: NOT CHECKED, cargo-audit is not installed (cargo install cargo-audit --locked)");
+        println!(
+            "advisories: NOT CHECKED, cargo-audit is not installed (cargo install cargo-audit --locked)"
+        );
         return Ok(());
     }
     let output = Command::new("cargo-audit")

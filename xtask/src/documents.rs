@@ -7,7 +7,8 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::metadata;
 
-const DOCUMENTS: [(&str, &[&str]); 2] = [("docs/reference.md", &["reference"]), ("docs/harp.schema.json", &["schema"])];
+const DOCUMENTS: [(&str, &[&str]); 2] =
+    [("docs/reference.md", &["reference"]), ("docs/harp.schema.json", &["schema"])];
 
 fn generated(arguments: &[&str]) -> Result<String> {
     let output = Command::new(env!("CARGO"))
@@ -23,7 +24,8 @@ fn generated(arguments: &[&str]) -> Result<String> {
 /// Writes them.
 pub fn write() -> Result<()> {
     for (file, arguments) in DOCUMENTS {
-        fs::write(metadata::root().join(file), generated(arguments)?).with_context(|| format!("cannot write {file}"))?;
+        fs::write(metadata::root().join(file), generated(arguments)?)
+            .with_context(|| format!("cannot write {file}"))?;
     }
     Ok(())
 }

@@ -28,7 +28,10 @@ pub fn evaluate(directory: Option<&str>) -> Result<()> {
     };
     files.retain(|file| file.extension().is_some_and(|extension| extension == "csv"));
     files.sort();
-    println!("{:24} {:>6} {:>8} {:>6} {:>9} {:>8} {:>7}  winner", "sweep", "policy", "MAPE %", "UPP %", "reserved", "cover90", "build s");
+    println!(
+        "{:24} {:>6} {:>8} {:>6} {:>9} {:>8} {:>7}  winner",
+        "sweep", "policy", "MAPE %", "UPP %", "reserved", "cover90", "build s"
+    );
     for file in files {
         let dataset = read(&file)?;
         for policy in [Policy::Mae, Policy::Wtm, Policy::Cost] {
@@ -59,14 +62,17 @@ pub fn evaluate(directory: Option<&str>) -> Result<()> {
 }
 
 fn read(file: &Path) -> Result<Dataset> {
-    let mut reader = csv::Reader::from_path(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let mut reader =
+        csv::Reader::from_path(file).with_context(|| format!("cannot read {}", file.display()))?;
     let header = reader.headers()?.clone();
     let feature = |name: &&str| *name != "seconds" && *name != "split";
     let columns = header.iter().filter(feature).map(|name| Column { name: name.to_owned() }).collect();
     let mut rows = Vec::new();
     for (index, record) in reader.records().enumerate() {
         let record = record?;
-        let cell = |name: &str| header.iter().position(|column| column == name).and_then(|at| record.get(at)).unwrap_or("");
+        let cell = |name: &str| {
+            header.iter().position(|column| column == name).and_then(|at| record.get(at)).unwrap_or("")
+        };
         rows.push(Row {
             cells: header
                 .iter()

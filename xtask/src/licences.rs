@@ -7,8 +7,17 @@ use crate::metadata;
 
 /// Licences that ask for nothing harp does not already give.
 const ACCEPTED: [&str; 11] = [
-    "MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "BSD-2-Clause", "BSD-3-Clause", "ISC", "Zlib",
-    "Unicode-3.0", "Unlicense", "0BSD", "CC0-1.0",
+    "MIT",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "ISC",
+    "Zlib",
+    "Unicode-3.0",
+    "Unlicense",
+    "0BSD",
+    "CC0-1.0",
 ];
 
 /// Fails when a dependency has no acceptable licence.
@@ -88,7 +97,13 @@ mod tests {
 
     #[test]
     fn expressions_are_met_by_one_choice_of_each_or_and_all_of_each_and() {
-        for good in ["MIT", "GPL-3.0 OR MIT", "MIT/Apache-2.0", "(MIT OR GPL-2.0) AND Unicode-3.0", "Apache-2.0 WITH LLVM-exception OR MIT"] {
+        for good in [
+            "MIT",
+            "GPL-3.0 OR MIT",
+            "MIT/Apache-2.0",
+            "(MIT OR GPL-2.0) AND Unicode-3.0",
+            "Apache-2.0 WITH LLVM-exception OR MIT",
+        ] {
             assert!(acceptable(good), "{good}");
         }
         for bad in ["GPL-3.0", "MIT AND GPL-3.0", "", "MPL-2.0 WITH x", "(MIT"] {

@@ -15,7 +15,14 @@ pub fn root() -> PathBuf {
 /// `cargo metadata` of the workspace, for the platform it is released on.
 pub fn cargo_metadata() -> Result<Value> {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--locked", "--filter-platform", "x86_64-unknown-linux-gnu"])
+        .args([
+            "metadata",
+            "--format-version",
+            "1",
+            "--locked",
+            "--filter-platform",
+            "x86_64-unknown-linux-gnu",
+        ])
         .current_dir(root())
         .output()
         .context("cannot run cargo metadata")?;

@@ -43,6 +43,7 @@ fn has_interpreter(content: &[u8]) -> Option<bool> {
     };
     (content.get(..5)? == b"\x7fELF\x02").then_some(())?;
     let (start, size, count) = (number(32, 8)?, number(54, 2)?, number(56, 2)?);
-    let kinds: Option<Vec<u64>> = (0..count).map(|index| number((start + index * size) as usize, 4)).collect();
+    let kinds: Option<Vec<u64>> =
+        (0..count).map(|index| number((start + index * size) as usize, 4)).collect();
     Some(kinds?.contains(&3))
 }

@@ -39,7 +39,9 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Show the whole story on a built-in program: run small, predict, run big, hit or miss
-    #[command(after_help = "Examples:\n  harp demo\n  harp demo --keep euler-demo   keep the experiment and its report to look at")]
+    #[command(
+        after_help = "Examples:\n  harp demo\n  harp demo --keep euler-demo   keep the experiment and its report to look at"
+    )]
     Demo(Demo),
     /// Write an experiment file from a command line
     #[command(
@@ -74,7 +76,9 @@ pub enum Command {
     )]
     Recommend(Recommend),
     /// Generate, build, predict the test cases, and compare with what really happened
-    #[command(after_help = "Examples:\n  harp run\n  harp run examples/euler/harp.toml\n  harp run --json > result.json")]
+    #[command(
+        after_help = "Examples:\n  harp run\n  harp run examples/euler/harp.toml\n  harp run --json > result.json"
+    )]
     Run(Run),
     /// Write the runs of an experiment as CSV or JSON
     #[command(after_help = "Examples:\n  harp history\n  harp history --csv runs.csv")]
@@ -90,7 +94,9 @@ pub enum Command {
     /// Print the reference of harp.toml and of all commands as Markdown
     Reference,
     /// Print a completion script for a shell
-    #[command(after_help = "Examples:\n  harp completions bash > ~/.local/share/bash-completion/completions/harp")]
+    #[command(
+        after_help = "Examples:\n  harp completions bash > ~/.local/share/bash-completion/completions/harp"
+    )]
     Completions(Completions),
     /// Write the man pages into a folder
     #[command(after_help = "Examples:\n  harp man ~/.local/share/man/man1")]
@@ -275,6 +281,9 @@ pub struct Run {
     /// Where to write the page. Without it, .harp/report.html beside the experiment file.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// Write the charts as SVG files into this folder, for papers and slides.
+    #[arg(long, value_name = "FOLDER")]
+    pub charts: Option<PathBuf>,
     /// Run again what failed, timed out or ran out of memory.
     #[arg(long)]
     pub retry_failed: bool,

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use harp_core::{Bytes, OutOfRange, Prediction, Value};
+use harp_core::{Allocation, Bytes, Configuration, OutOfRange, Parameters, Prediction, Scale, Value};
+use harp_experiment::Surroundings;
 use harp_learn::ModelFile;
 
 use crate::failure::{Exit, Failure};
@@ -19,7 +20,8 @@ pub fn features(settings: &[(String, String)]) -> Result<BTreeMap<String, Value>
     for (name, text) in settings {
         let value = match Value::from_text(text) {
             Value::Text(text) if name == "memory" => {
-                let bytes: Bytes = text.parse().map_err(|error| Failure::bad_input(format!("memory: {error}")))?;
+                let bytes: Bytes =
+                    text.parse().map_err(|error| Failure::bad_input(format!("memory: {error}")))?;
                 Value::Integer(i64::try_from(bytes.0).unwrap_or(i64::MAX))
             }
             value => value,
@@ -47,22 +49,49 @@ pub fn complete(model_file: &Path, case: &mut BTreeMap<String, Value>) {
 
 /// The same from an experiment at hand.
 pub fn complete_from(project: &Project, case: &mut BTreeMap<String, Value>) {
-    let size = |path: &Path| project.file_size(path);
-    for (name, value) in project.experiment.derived(case, &size) {
-        case.entry(name).or_insert(value);
+    if let Ok(configuration) = configuration(project, case) {
+        case.extend(configuration.values());
     }
+}
+
+/// The configuration of a case: resources apart from parameters, computed parameters and sizes added.
+pub fn configuration(project: &Project, case: &BTreeMap<String, Value>) -> Result<Configuration, Failure> {
+    let number = |name: &str| {
+        let count = case.get(name).and_then(Value::as_number);
+        count.filter(|count| (0.0..=f64::from(u32::MAX)).contains(count)).map(|count| count as u32)
+    };
+    let allocation = Allocation {
+        nodes: number("nodes"),
+        cores: number("cores"),
+        threads: number("threads"),
+        memory: case.get("memory").and_then(Value::as_number).map(|bytes| Bytes(bytes as u64)),
+        gpus: number("gpus"),
+        node_type: case.get("node_type").map(ToString::to_string),
+    };
+    let resources: Vec<&str> = allocation.entries().into_iter().map(|(name, _)| name).collect();
+    let parameters = case.iter().filter(|(name, _)| !resources.contains(&name.as_str()));
+    let parameters = Parameters(parameters.map(|(name, value)| (name.clone(), value.clone())).collect());
+    let known = Surroundings { file_size: &|path: &Path| project.file_size(path), ..Surroundings::default() };
+    project
+        .experiment
+        .complete(Scale::Test, parameters, allocation, &known)
+        .map_err(|diagnostic| Failure::bad_input(diagnostic.to_string()))
 }
 
 /// Refuses names a model does not know: most likely a slip of the pen.
 pub fn check_names(model: &ModelFile, case: &BTreeMap<String, Value>) -> Result<(), Failure> {
-    let known: Vec<&str> = model.targets.iter().flat_map(|model| &model.features).map(|f| f.name.as_str()).collect();
+    let known: Vec<&str> =
+        model.targets.iter().flat_map(|model| &model.features).map(|f| f.name.as_str()).collect();
     match case.keys().find(|name| !known.contains(&name.as_str())) {
         Some(unknown) => {
             let mut names: Vec<&str> = known;
             names.sort_unstable();
             names.dedup();
-            Err(Failure::bad_input(format!("`{unknown}` is not a parameter or resource of {}", model.application))
-                .hint(format!("it has {}", names.join(", "))))
+            Err(Failure::bad_input(format!(
+                "`{unknown}` is not a parameter or resource of {}",
+                model.application
+            ))
+            .hint(format!("it has {}", names.join(", "))))
         }
         None => Ok(()),
     }
@@ -99,7 +128,9 @@ fn is_far(outside: &OutOfRange) -> bool {
 pub fn describe(outside: &OutOfRange) -> String {
     let value = outside.value.as_ref().map_or_else(|| "nothing".to_owned(), ToString::to_string);
     match outside.measured {
-        Some((low, high)) if low == high => format!("{}={value} was never measured, only {low}", outside.feature),
+        Some((low, high)) if low == high => {
+            format!("{}={value} was never measured, only {low}", outside.feature)
+        }
         Some((low, high)) => format!("{}={value} is outside the measured {low} to {high}", outside.feature),
         None => format!("{}={value} was never measured, only {}", outside.feature, outside.known.join(", ")),
     }

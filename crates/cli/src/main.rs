@@ -8,6 +8,7 @@ mod commands;
 mod failure;
 mod progress;
 mod project;
+mod scaling;
 mod sweep;
 mod terminal;
 mod views;

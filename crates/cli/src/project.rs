@@ -83,10 +83,17 @@ impl Project {
     pub fn lock(&self) -> Result<fs::File, Failure> {
         let path = self.make_state()?.join("lock");
         let file = fs::File::create(&path).map_err(|error| Failure::file("write", &path, &error))?;
+        // A harp that was killed a moment ago may not have let go yet.
+        let mut patience = 50;
+        while patience > 0 && matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)) {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            patience -= 1;
+        }
         match file.try_lock() {
             Ok(()) => Ok(file),
             Err(fs::TryLockError::WouldBlock) => {
-                Err(Failure::bad_input("another harp is running this experiment").hint("`harp status` shows how far it is"))
+                Err(Failure::bad_input("another harp is running this experiment")
+                    .hint("`harp status` shows how far it is"))
             }
             Err(fs::TryLockError::Error(error)) => Err(Failure::file("lock", &path, &error)),
         }

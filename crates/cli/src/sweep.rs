@@ -3,19 +3,22 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use harp_core::{Configuration, ConfigurationKey, Money, Outcome, Scale, Seconds, Target};
+use harp_core::{Allocation, Configuration, ConfigurationKey, Money, Outcome, Run, Scale, Seconds, Target};
 use harp_experiment::{Plan, PlannedRun, Surroundings};
 use harp_history::Recorded;
 use harp_learn::ModelFile;
+use harp_measure::Spent;
 use harp_site::{Placement, Site};
 
 use crate::failure::Failure;
 use crate::project::{self, Project};
 
 /// All that is known while runs are planned: what was measured, what a model says, what it costs.
+#[derive(Clone)]
 pub struct Knowledge {
     measured: BTreeMap<ConfigurationKey, (f64, u32)>,
     of_scale: BTreeMap<Scale, (f64, u32)>,
+    spent: Spent,
     model: Option<ModelFile>,
     site: Site,
 }
@@ -30,15 +33,29 @@ impl Knowledge {
         let file = project.model_file();
         let model = if file.exists() { project::read_model(&file).ok() } else { None };
         let site = crate::commands::find_site(project.experiment.learn.site.as_deref().unwrap_or("local"))?;
-        let mut knowledge = Knowledge { measured: BTreeMap::new(), of_scale: BTreeMap::new(), model, site };
+        let mut knowledge = Knowledge {
+            measured: BTreeMap::new(),
+            of_scale: BTreeMap::new(),
+            spent: Spent::new(),
+            model,
+            site,
+        };
         for Recorded { run, .. } in &recorded {
-            if let Some(time) = run.usage.walltime {
-                let add = |sum: &mut (f64, u32)| *sum = (sum.0 + time.0, sum.1 + 1);
-                add(knowledge.measured.entry(run.configuration.key()).or_default());
-                add(knowledge.of_scale.entry(run.configuration.scale).or_default());
-            }
+            knowledge.learn(run);
         }
         Ok(knowledge)
+    }
+
+    /// Takes note of how long a run took and what it cost.
+    pub fn learn(&mut self, run: &Run) {
+        let Some(time) = run.usage.walltime else { return };
+        let add = |sum: &mut (f64, u32)| *sum = (sum.0 + time.0, sum.1 + 1);
+        add(self.measured.entry(run.configuration.key()).or_default());
+        add(self.of_scale.entry(run.configuration.scale).or_default());
+        let cost = self.price(&run.configuration.allocation, time).unwrap_or_default();
+        let (spent_time, spent_money) = self.spent.entry(run.configuration.scale).or_default();
+        *spent_time += time;
+        *spent_money += cost;
     }
 
     /// How long a run may take: as measured, as predicted, or like the others of its scale.
@@ -54,11 +71,20 @@ impl Knowledge {
 
     /// What a run may cost at the experiment's site.
     pub fn cost(&self, configuration: &Configuration) -> Option<Money> {
-        let time = self.time(configuration)?;
-        let allocation = &configuration.allocation;
+        self.price(&configuration.allocation, self.time(configuration)?)
+    }
+
+    /// What holding an allocation for some time costs at the experiment's site.
+    pub fn price(&self, allocation: &Allocation, time: Seconds) -> Option<Money> {
         let placement = self.site.admit(allocation, Some(time)).placements.into_iter().next();
-        let first = || Some(Placement { node_type: self.site.node_types.first()?.name.clone(), partition: None });
+        let first =
+            || Some(Placement { node_type: self.site.node_types.first()?.name.clone(), partition: None });
         self.site.price(allocation, &placement.or_else(first)?, time).ok()
+    }
+
+    /// What the runs of each scale have used already.
+    pub fn spent(&self) -> &Spent {
+        &self.spent
     }
 
     /// The site prices are from.
@@ -72,16 +98,23 @@ pub fn planned(project: &Project, scales: &[Scale], knowledge: &Knowledge) -> Re
     let all = project.experiment.scales();
     if let Some(unknown) = scales.iter().find(|scale| !all.contains(scale)) {
         let known: Vec<&str> = all.iter().map(|scale| scale.name()).collect();
-        return Err(Failure::bad_input(format!("{} has no values for scale {unknown}", project.file.display()))
-            .hint(format!("it has {}", known.join(", "))));
+        return Err(Failure::bad_input(format!(
+            "{} has no values for scale {unknown}",
+            project.file.display()
+        ))
+        .hint(format!("it has {}", known.join(", "))));
     }
-    let chosen: Vec<Scale> = all.into_iter().filter(|scale| scales.is_empty() || scales.contains(scale)).collect();
+    let chosen: Vec<Scale> =
+        all.into_iter().filter(|scale| scales.is_empty() || scales.contains(scale)).collect();
     let surroundings = Surroundings {
         file_size: &|path: &Path| project.file_size(path),
         expected_time: &|configuration| knowledge.time(configuration),
         expected_cost: &|configuration| knowledge.cost(configuration),
     };
-    project.experiment.plan(&chosen, &surroundings).map_err(|diagnostic| Failure::bad_input(diagnostic.to_string()))
+    project
+        .experiment
+        .plan(&chosen, &surroundings)
+        .map_err(|diagnostic| Failure::bad_input(diagnostic.to_string()))
 }
 
 /// How a planned run stands.
@@ -110,7 +143,9 @@ pub fn standing(run: &PlannedRun, outcomes: &BTreeMap<(ConfigurationKey, u32), O
     match outcomes.get(&(run.configuration.key(), run.repetition)) {
         None => Standing::Missing,
         Some(outcome) if outcome.is_completed() => Standing::Done,
-        Some(outcome) if outcome.walltime_is_lower_bound() || outcome.memory_is_lower_bound() => Standing::Censored,
+        Some(outcome) if outcome.walltime_is_lower_bound() || outcome.memory_is_lower_bound() => {
+            Standing::Censored
+        }
         Some(_) => Standing::Failed,
     }
 }

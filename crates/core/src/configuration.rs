@@ -40,11 +40,20 @@ impl Configuration {
         ConfigurationKey(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// What a model may learn from: every parameter, and every resource that was asked for. Where a
-    /// parameter and a resource share a name (`threads`), they mean the same and the parameter stands.
-    pub fn features(&self) -> BTreeMap<String, Value> {
+    /// Every parameter and every resource that was asked for, by name. Where a parameter and a resource
+    /// share a name (`threads`), they mean the same and the parameter stands.
+    pub fn values(&self) -> BTreeMap<String, Value> {
         let resources = self.allocation.entries().into_iter().map(|(name, value)| (name.to_owned(), value));
         resources.chain(self.parameters.0.clone()).collect()
+    }
+
+    /// What a model may learn from: the values, without the paths of files whose sizes are among them.
+    /// A path says nothing about a file that was not run yet; its size does.
+    pub fn features(&self) -> BTreeMap<String, Value> {
+        let mut features = self.values();
+        let sized = |name: &String| self.parameters.0.contains_key(&format!("{name}_bytes"));
+        features.retain(|name, value| !(matches!(value, Value::Text(_)) && sized(name)));
+        features
     }
 }
 
@@ -82,5 +91,23 @@ mod tests {
         let mut other = configuration.clone();
         other.allocation.cores = Some(1);
         assert_ne!(other.key(), configuration.key());
+    }
+
+    #[test]
+    fn a_file_teaches_by_its_size_not_by_its_name() {
+        let configuration = Configuration {
+            scale: Scale::Sd,
+            parameters: [
+                ("file", Value::from("a.txt")),
+                ("file_bytes", Value::Integer(7)),
+                ("m", Value::from("x")),
+            ]
+            .into_iter()
+            .collect(),
+            allocation: Allocation { threads: Some(2), ..Allocation::default() },
+        };
+        let names = |map: BTreeMap<String, Value>| map.into_keys().collect::<Vec<_>>();
+        assert_eq!(names(configuration.features()), ["file_bytes", "m", "threads"]);
+        assert_eq!(names(configuration.values()), ["file", "file_bytes", "m", "threads"]);
     }
 }

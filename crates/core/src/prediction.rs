@@ -33,11 +33,11 @@ pub struct OutOfRange {
 pub struct Prediction {
     /// What is predicted.
     pub target: Target,
-    /// The figure to compare with the truth.
+    /// The figure to compare with the truth: the median of the distribution.
     pub estimate: f64,
     /// All that is known about where the truth may lie.
     pub distribution: Distribution,
-    /// What to ask a scheduler for under the model's policy.
+    /// What to ask a scheduler for under the model's policy; never below the estimate.
     pub request: f64,
     /// What stands behind it.
     pub evidence: Evidence,

@@ -14,13 +14,15 @@ pub struct Usage {
     pub user_time: Option<Seconds>,
     /// Processor time in the kernel on the program's behalf.
     pub system_time: Option<Seconds>,
-    /// Largest memory of the whole process tree at one moment.
+    /// Largest memory of the whole process tree at one moment, each page once. What the kernel merely
+    /// keeps of files that were read is not counted.
     pub peak_memory: Option<Bytes>,
     /// How the peak was found.
     pub peak_memory_source: Option<MemorySource>,
-    /// Bytes fetched from storage or read through system calls.
+    /// Bytes read through system calls by the whole tree: from storage, cache, pipes and networks alike.
+    /// Files mapped into memory are not counted. A lower bound where the kernel hides final counts.
     pub read: Option<Bytes>,
-    /// Bytes written through system calls.
+    /// Bytes written through system calls by the whole tree, wherever they went.
     pub written: Option<Bytes>,
     /// Times the program gave up the processor by itself.
     pub voluntary_switches: Option<u64>,
@@ -45,9 +47,10 @@ impl Usage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemorySource {
-    /// The kernel's own peak for a control group, version 2 (`memory.peak`).
+    /// The kernel's own peak for a control group, version 2 (`memory.peak`), without kept files.
     CgroupV2,
-    /// The kernel's own peak for a control group, version 1 (`memory.max_usage_in_bytes`).
+    /// The kernel's own peak for a control group, version 1 (`memory.max_usage_in_bytes`), without kept
+    /// files.
     CgroupV1,
     /// The tree sampled from /proc, never below the kernel's peak of its largest process.
     Sampled,

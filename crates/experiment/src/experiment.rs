@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use harp_core::{Allocation, Bytes, Configuration, Money, Scale, Seconds, Target};
 
-use crate::{MetricRule, Parameter, Program, Template};
+use crate::{Expression, MetricRule, Parameter, Position, Program, Template};
 
 /// An experiment that passed every check the text alone allows.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +19,8 @@ pub struct Experiment {
     pub metrics: Vec<MetricRule<Template>>,
     /// The parameters in the order they are declared.
     pub parameters: Vec<Parameter>,
+    /// What must be true for a combination to be run.
+    pub constraints: Vec<Constraint>,
     /// The resources to vary, at each scale.
     pub resources: BTreeMap<Scale, Resources>,
     /// Which configurations are run, at each scale.
@@ -27,6 +29,27 @@ pub struct Experiment {
     pub schedule: Schedule,
     /// What is learned from it.
     pub learn: Learn,
+    /// Indices of the computed parameters, each after those it uses.
+    pub(crate) computation_order: Vec<usize>,
+    /// Where things stand in the file that are only found wrong later.
+    pub(crate) places: Places,
+}
+
+/// A rule between parameters and resources.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Constraint {
+    /// What must be true.
+    pub expression: Expression,
+    /// Where it is written.
+    pub position: Position,
+}
+
+/// Where things stand in the file, in the order the program lists them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Places {
+    pub(crate) command: Position,
+    pub(crate) inputs: Vec<Position>,
+    pub(crate) templates: Vec<Position>,
 }
 
 /// The values each resource takes; empty is not asked for.
@@ -73,6 +96,8 @@ pub struct Design {
     pub repetitions: u32,
     /// When a run is ended.
     pub timeout: Option<Seconds>,
+    /// Where the design is described.
+    pub position: Position,
 }
 
 /// What the runs of one scale may use together; both hold if both are given.

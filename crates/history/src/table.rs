@@ -52,8 +52,7 @@ pub fn write_runs<'a>(
     destination: impl Write,
 ) -> Result<(), csv::Error> {
     let runs: Vec<&Run> = runs.into_iter().collect();
-    let features: Vec<BTreeMap<String, Value>> =
-        runs.iter().map(|run| run.configuration.features()).collect();
+    let features: Vec<BTreeMap<String, Value>> = runs.iter().map(|run| run.configuration.values()).collect();
     let feature_names: BTreeSet<&String> = features.iter().flat_map(BTreeMap::keys).collect();
     let metric_names: BTreeSet<&String> = runs.iter().flat_map(|run| run.metrics.keys()).collect();
     const FIXED: [&str; 15] = [

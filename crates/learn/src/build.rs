@@ -1,13 +1,13 @@
 //! From a table to a model: fit every candidate, judge, choose, fit the winner again on everything.
 
-use harp_core::{Dataset, Evidence};
+use harp_core::{Dataset, Evidence, Target};
 
 use crate::choose::tabulate;
 use crate::describe::{censored_warning, explain, features_of, left_out_warnings, what_to_run};
 use crate::pipeline::Pipeline;
-use crate::prepare::Prepared;
+use crate::prepare::{Prepared, without_disturbed};
 use crate::table::Table;
-use crate::validate::{Plan, Residuals, balanced, judge, repetition_noise, seed_of};
+use crate::validate::{Character, Plan, Residuals, balanced, judge, seed_of};
 use crate::{BuildOptions, LearnError, Mix, TargetModel};
 
 /// Fewest different configurations that can teach anything.
@@ -30,17 +30,21 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
             advice: what_to_run(&table, FEWEST_CONFIGURATIONS),
         });
     }
+    let one_sided = matches!(dataset.target, Target::Walltime | Target::CpuTime);
+    let table = if one_sided && options.remove_outliers { without_disturbed(table) } else { table };
+    let character = Character::of(&table);
     let plan = Plan::of(&table, options.seed);
-    let verdicts = judge(&table, &plan, options);
-    let noise = repetition_noise(&table);
-    let scored = tabulate(&verdicts, noise, options.reexecution);
+    let verdicts = judge(&table, &plan, &character, options);
+    let scored = tabulate(&verdicts, &character, options.reexecution);
     let nothing = |reason: String| LearnError::NoCandidate { target: dataset.target.clone(), reason };
     let Some(winner) = scored.winner(options.policy) else {
         let reason = scored.candidates.iter().rev().find_map(|candidate| candidate.excluded.clone());
         return Err(nothing(reason.unwrap_or_else(|| "there were none".to_owned())));
     };
     let judged = scored.judged[winner].unwrap_or_default();
-    let residuals = Residuals::of(judged, noise);
+    // What is shipped learned from every full-scale run, so the interval comes from the fits of the
+    // same model that saw most of them.
+    let residuals = Residuals::of(scored.nearest_to_shipped(winner), &character);
 
     let all: Vec<usize> = (0..table.rows.len()).collect();
     let rows = match scored.candidates[winner].mix {

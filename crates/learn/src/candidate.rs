@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelKind {
+    /// The same for every case: the weighted median of the runs.
+    Constant,
     /// Multiple linear regression, as in the study.
     Linear,
     /// Decision tree, as in the study.
@@ -25,7 +27,8 @@ pub enum ModelKind {
 
 impl ModelKind {
     /// All of them, in the order of the table.
-    pub const ALL: [ModelKind; 6] = [
+    pub const ALL: [ModelKind; 7] = [
+        ModelKind::Constant,
         ModelKind::Linear,
         ModelKind::Tree,
         ModelKind::Network,
@@ -37,6 +40,7 @@ impl ModelKind {
     /// The name shown to people.
     pub fn name(self) -> &'static str {
         match self {
+            ModelKind::Constant => "constant",
             ModelKind::Linear => "linear",
             ModelKind::Tree => "tree",
             ModelKind::Network => "network 128-64-1",
@@ -93,7 +97,7 @@ pub enum AdjustmentKind {
     None,
     /// The study's factor: 1 + MAPE of the under-predicted validation runs.
     Study,
-    /// Our factor: covers every validation run and the upper noise (95 % of the residuals'
+    /// Our factor: covers every validation run and the upper noise (97.5 % of the residuals'
     /// distribution), so that candidates can be compared by how little they waste when they are
     /// never under.
     Envelope,
@@ -125,8 +129,19 @@ impl fmt::Display for AdjustmentKind {
 pub struct Adjustment {
     /// How the factor was found.
     pub kind: AdjustmentKind,
-    /// What predictions are multiplied by; at least 1.
+    /// What predictions inside the measured range are multiplied by; at least 1.
     pub factor: f64,
+}
+
+impl Adjustment {
+    /// The factor where doubt is `stretch` times what it is inside the measured range. The envelope
+    /// widens as intervals do; the study's factor is the same everywhere.
+    pub fn at(self, stretch: f64) -> f64 {
+        match self.kind {
+            AdjustmentKind::None | AdjustmentKind::Study => self.factor,
+            AdjustmentKind::Envelope => (self.factor.ln() * stretch.max(1.0)).min(300.0).exp(),
+        }
+    }
 }
 
 /// One row of the table.

@@ -2,11 +2,16 @@
 
 use harp_core::{Reexecution, Scores};
 
-use crate::validate::{Judged, Residuals, Verdict};
-use crate::{Adjustment, AdjustmentKind, Candidate, Policy};
+use crate::statistics::mean;
+use crate::validate::{Character, Judged, Verdict, undisturbed_level};
+use crate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind, Policy};
 
 /// The level of the residuals' distribution that the envelope covers at least.
-const ENVELOPE_LEVEL: f64 = 0.95;
+const ENVELOPE_LEVEL: f64 = 0.975;
+/// Models compete for the lowest waste whose own error is at most this times the lowest.
+const CREDIBLE: f64 = 1.25;
+/// Predictions are scored up to here, so that their squares are numbers.
+const LARGEST: f64 = 1e140;
 
 /// The table, and beside each row what was judged (`None` when excluded).
 pub(crate) struct Table<'a> {
@@ -15,7 +20,11 @@ pub(crate) struct Table<'a> {
 }
 
 /// Scores every verdict under every adjustment.
-pub(crate) fn tabulate(verdicts: &[Verdict], noise: f64, reexecution: Reexecution) -> Table<'_> {
+pub(crate) fn tabulate<'a>(
+    verdicts: &'a [Verdict],
+    character: &Character,
+    reexecution: Reexecution,
+) -> Table<'a> {
     let mut table = Table { candidates: Vec::new(), judged: Vec::new() };
     for verdict in verdicts {
         let row = |kind, factor| Candidate {
@@ -49,9 +58,15 @@ pub(crate) fn tabulate(verdicts: &[Verdict], noise: f64, reexecution: Reexecutio
         };
         let reserved_ratio = best_reserved_ratio(&outcome.judged, reexecution);
         for kind in AdjustmentKind::ALL {
-            let factor = factor(kind, &outcome.judged, noise);
-            let pairs: Vec<(f64, f64)> =
-                outcome.judged.iter().map(|said| (said.predicted * factor, said.actual)).collect();
+            let factor = factor(kind, &outcome.judged, character);
+            let pairs: Vec<(f64, f64)> = outcome
+                .judged
+                .iter()
+                .map(|said| {
+                    let adjustment = Adjustment { kind, factor };
+                    ((said.predicted * adjustment.at(said.stretch())).min(LARGEST), said.actual)
+                })
+                .collect();
             let candidate = Candidate {
                 parameters: outcome.parameters,
                 scores: Scores::of(&pairs),
@@ -86,10 +101,15 @@ impl<'a> Table<'a> {
                 Policy::Cost => [of(candidate.reserved_ratio), mae, 0.0],
             }
         };
+        let credible = self.credible();
+        // Cost judges by the best factor, which also hides a constant bias; that is only fair for
+        // the mix closest to what the winner is fitted on in the end.
         let admitted = |index: &usize| {
             let candidate = &self.candidates[*index];
             let plain = candidate.adjustment.kind == AdjustmentKind::None;
-            candidate.scores.is_some() && (policy != Policy::Cost || plain)
+            let closest = Some(candidate.mix) == self.largest_mix(candidate.model);
+            let credible = policy == Policy::Mae || credible.contains(&candidate.model);
+            candidate.scores.is_some() && credible && (policy != Policy::Cost || (plain && closest))
         };
         (0..self.candidates.len()).filter(admitted).min_by(|left, right| {
             let pairs = key(left).into_iter().zip(key(right));
@@ -98,8 +118,41 @@ impl<'a> Table<'a> {
     }
 }
 
+impl<'a> Table<'a> {
+    /// The judged mix of a model with most full-scale runs in it.
+    fn largest_mix(&self, model: ModelKind) -> Option<Mix> {
+        let judged = self.candidates.iter().filter(|other| other.model == model && other.scores.is_some());
+        judged.map(|candidate| candidate.mix).max()
+    }
+
+    /// Models whose own predictions, before any factor, are not clearly worse than the best model's:
+    /// a large factor hides that a model is always under, until a case lies farther out.
+    fn credible(&self) -> Vec<ModelKind> {
+        let error = |model: ModelKind| {
+            let mix = self.largest_mix(model)?;
+            let same = |candidate: &Candidate| candidate.model == model && candidate.mix == mix;
+            let judged = self.candidates.iter().zip(&self.judged);
+            let judged = judged.filter(|(candidate, _)| same(candidate)).find_map(|(_, judged)| *judged)?;
+            mean(judged.iter().map(|said| (said.actual / said.predicted).ln().abs()))
+        };
+        let errors: Vec<(ModelKind, f64)> =
+            ModelKind::ALL.into_iter().filter_map(|model| Some((model, error(model)?))).collect();
+        let lowest = errors.iter().map(|&(_, error)| error).fold(f64::INFINITY, f64::min);
+        errors.into_iter().filter(|&(_, error)| error <= CREDIBLE * lowest).map(|(model, _)| model).collect()
+    }
+
+    /// What the winner's model said when it had learned from most full-scale runs.
+    pub(crate) fn nearest_to_shipped(&self, winner: usize) -> &'a [Judged] {
+        let model = self.candidates[winner].model;
+        let mix = self.largest_mix(model);
+        let same = |candidate: &Candidate| candidate.model == model && Some(candidate.mix) == mix;
+        let mut both = self.candidates.iter().zip(&self.judged);
+        both.find_map(|(candidate, judged)| if same(candidate) { *judged } else { None }).unwrap_or_default()
+    }
+}
+
 /// What predictions are multiplied by.
-fn factor(kind: AdjustmentKind, judged: &[Judged], noise: f64) -> f64 {
+fn factor(kind: AdjustmentKind, judged: &[Judged], character: &Character) -> f64 {
     match kind {
         AdjustmentKind::None => 1.0,
         AdjustmentKind::Study => {
@@ -107,23 +160,23 @@ fn factor(kind: AdjustmentKind, judged: &[Judged], noise: f64) -> f64 {
             1.0 + Scores::of(&pairs).and_then(|scores| scores.up_mape).unwrap_or(0.0) / 100.0
         }
         AdjustmentKind::Envelope => {
-            let largest = judged.iter().map(|said| said.actual / said.predicted).fold(1.0, f64::max);
+            let largest = judged.iter().map(Judged::residual).fold(0.0, f64::max);
             // A hair more than the largest, so that rounding does not leave it under.
-            let covered = Residuals::of(judged, noise).quantile(ENVELOPE_LEVEL).min(100.0).exp();
-            (largest * (1.0 + 1e-12)).max(covered)
+            let covered = undisturbed_level(judged, character, ENVELOPE_LEVEL);
+            (largest * (1.0 + 1e-9) + 1e-12).max(covered).min(100.0).exp()
         }
     }
 }
 
 /// The mean of reserved/actual with the best single factor; factors that just cover a run suffice.
 fn best_reserved_ratio(judged: &[Judged], reexecution: Reexecution) -> f64 {
-    let ratios: Vec<f64> = judged.iter().map(|said| said.actual / said.predicted).collect();
-    let mean = |factor: f64| {
-        ratios.iter().map(|&ratio| reserved(reexecution, factor, ratio) / ratio).sum::<f64>()
-            / ratios.len() as f64
-    };
-    let factors = ratios.iter().map(|ratio| ratio * (1.0 + 1e-12));
-    factors.map(mean).fold(f64::INFINITY, f64::min).min(1e300)
+    let factors = judged.iter().map(|said| said.actual / said.predicted * (1.0 + 1e-12));
+    factors.map(|factor| mean_reserved_ratio(judged, factor, reexecution)).fold(1e300, f64::min)
+}
+
+fn mean_reserved_ratio(judged: &[Judged], factor: f64, reexecution: Reexecution) -> f64 {
+    let ratio = |said: &Judged| reserved(reexecution, factor * said.predicted, said.actual) / said.actual;
+    (judged.iter().map(ratio).sum::<f64>() / judged.len() as f64).min(1e300)
 }
 
 /// The request that costs least when the truth is one of these, all equally likely.

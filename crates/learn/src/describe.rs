@@ -135,7 +135,7 @@ pub(crate) fn explain(
     )
 }
 
-/// One sentence for each run left out and for rows that cannot be used.
+/// One sentence for disturbed runs, one for each run left out, and for rows that cannot be used.
 pub(crate) fn left_out_warnings(table: &Table, prepared: &Prepared) -> Vec<String> {
     let mut warnings: Vec<String> = prepared
         .outliers
@@ -156,6 +156,22 @@ pub(crate) fn left_out_warnings(table: &Table, prepared: &Prepared) -> Vec<Strin
             )
         })
         .collect();
+    let slowest = table.disturbed.iter().map(|disturbed| disturbed.slowdown).fold(0.0, f64::max);
+    match table.disturbed.as_slice() {
+        [] => {}
+        [only] => warnings.push(format!(
+            "row {} took {:.2} times as long as its repetition and counts as disturbed: it widens the \
+             interval but does not teach",
+            only.row.source,
+            slowest.exp()
+        )),
+        several => warnings.push(format!(
+            "{} runs took up to {:.2} times as long as their repetitions and count as disturbed: they widen \
+             the interval but do not teach",
+            several.len(),
+            slowest.exp()
+        )),
+    }
     if table.unusable > 0 {
         warnings.push(format!("skipped {} rows whose target is not a positive number", table.unusable));
     }

@@ -12,9 +12,6 @@ use crate::prepare::Beyond;
 use crate::validate::Residuals;
 use crate::{Candidate, Feature, LearnError, Measured, Policy};
 
-/// Doubt in the law itself: standard deviation of ln(truth/prediction) per decade beyond the
-/// measured range, on top of what the residuals say.
-const DOUBT_PER_DECADE: f64 = 0.15;
 /// Equally likely truths from which the cheapest request is found.
 const COST_POINTS: usize = 64;
 /// What a prediction may be at all.
@@ -85,11 +82,11 @@ impl TargetModel {
             self.features.iter().map(|feature| case.get(&feature.name)).collect();
         self.admit(&cells)?;
         let (centre, beyond) = self.pipeline.predict(&cells);
-        let distribution = self.distribution(centre, self.stretch(&cells, beyond))?;
-        let factor = self.winner().map_or(1.0, |winner| winner.adjustment.factor);
-        let estimate = (centre * factor).clamp(SMALLEST, LARGEST);
+        let stretch = self.stretch(&cells, beyond);
+        let distribution = self.distribution(centre, stretch)?;
+        let estimate = distribution.median();
         let request = match self.policy {
-            Policy::Mae | Policy::Wtm => estimate,
+            Policy::Mae | Policy::Wtm => self.adjusted(centre, stretch),
             Policy::Cost => {
                 let level = |index: usize| (index as f64 + 0.5) / COST_POINTS as f64;
                 let truths: Vec<f64> =
@@ -101,10 +98,16 @@ impl TargetModel {
             target: self.target.clone(),
             estimate,
             distribution,
-            request,
+            request: request.max(estimate),
             evidence: self.evidence.clone(),
             out_of_range: self.out_of_range(&cells),
         })
+    }
+
+    /// The prediction raised by the winner's adjustment.
+    fn adjusted(&self, centre: f64, stretch: f64) -> f64 {
+        let factor = self.winner().map_or(1.0, |winner| winner.adjustment.at(stretch));
+        (centre * factor).clamp(SMALLEST, LARGEST)
     }
 
     /// Whether the case says everything the model looks at, in a form it can use.
@@ -161,7 +164,8 @@ impl TargetModel {
     /// How many times wider than inside the measured range the distribution is.
     fn stretch(&self, cells: &[Option<&Value>], beyond: Beyond) -> f64 {
         let scale = self.residuals.scale;
-        let widened = scale * ((1.0 + beyond.spans) / (1.0 + self.residuals.spans)).max(1.0);
+        let distance = |spans: f64| 1.0 + spans.min(1e100).powi(2);
+        let widened = scale * (distance(beyond.spans) / distance(self.residuals.spans)).sqrt();
         let unknown: f64 = self
             .features
             .iter()
@@ -175,8 +179,7 @@ impl TargetModel {
                 _ => None,
             })
             .sum();
-        let decades = beyond.logarithm / std::f64::consts::LN_10;
-        (widened.powi(2) + unknown + (DOUBT_PER_DECADE * decades).powi(2)).sqrt() / scale
+        (widened.powi(2) + unknown).sqrt() / scale
     }
 
     fn distribution(&self, centre: f64, stretch: f64) -> Result<Distribution, LearnError> {

@@ -6,18 +6,20 @@ use std::str::FromStr;
 use harp_core::Reexecution;
 use serde::{Deserialize, Serialize};
 
-/// How the winner among the candidates is chosen, and what is asked of a scheduler.
+/// How the winner among the candidates is chosen, and what is asked of a scheduler. The estimate is
+/// the median of the predictive distribution under every policy, and the request is never below it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Policy {
-    /// Lowest mean absolute error; the request is the estimate.
+    /// Lowest mean absolute error; the request is the winner's adjusted prediction.
     Mae,
     /// The study's walltime metric (HARP, PEARC'23): lowest share of under-predictions, ties by the
-    /// lowest over-prediction; the request is the estimate.
+    /// lowest over-prediction; the request is the winner's adjusted prediction. Only models compete
+    /// whose own error is not clearly worse than the best one's.
     #[default]
     Wtm,
-    /// Lowest expected cost when a killed job is run again with more; the estimate is the plain
-    /// prediction and the request is the quantile that costs least.
+    /// Lowest expected cost when a killed job is run again with more; the request is the quantile
+    /// that costs least.
     Cost,
 }
 

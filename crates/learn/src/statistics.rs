@@ -47,9 +47,10 @@ pub(crate) fn student_quantile(level: f64, freedom: f64) -> f64 {
     (low + high) / 2.0
 }
 
-/// P(T ≤ t) for t ≥ 0: 1 − I(ν/(ν+t²); ν/2, ½)/2 (Abramowitz and Stegun, 26.7.1).
-fn student_below(t: f64, freedom: f64) -> f64 {
-    1.0 - incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5) / 2.0
+/// P(T ≤ t): 1 − I(ν/(ν+t²); ν/2, ½)/2 for t ≥ 0 (Abramowitz and Stegun, 26.7.1), mirrored below.
+pub(crate) fn student_below(t: f64, freedom: f64) -> f64 {
+    let beyond = incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5) / 2.0;
+    if t < 0.0 { beyond } else { 1.0 - beyond }
 }
 
 /// The regularised incomplete beta function by its continued fraction (Abramowitz and Stegun,

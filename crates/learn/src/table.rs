@@ -7,8 +7,10 @@ use harp_core::{Column, Dataset, Observed, Row, Scale, Value};
 
 use crate::LearnError;
 
-/// Targets and features beyond this are not measurements; squares of them would overflow.
+/// Features beyond this are cut to it; squares of them would overflow.
 pub(crate) const LARGEST_NUMBER: f64 = 1e100;
+/// Targets outside this range are not measurements; their errors would overflow.
+pub(crate) const TARGETS: std::ops::RangeInclusive<f64> = 1e-60..=1e60;
 
 /// One usable row.
 #[derive(Debug, Clone)]
@@ -33,13 +35,30 @@ pub(crate) struct Table {
     pub unusable: usize,
     /// How many groups there are.
     pub groups: usize,
+    /// Runs taken out because something else slowed them down; see [`Table::without_disturbed`].
+    pub disturbed: Vec<Disturbed>,
+}
+
+/// A run that was much slower than a repetition of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Disturbed {
+    pub row: TableRow,
+    /// ln(this run / the median of the undisturbed repetitions).
+    pub slowdown: f64,
 }
 
 impl Table {
     /// Takes the usable rows. Rows of scale `test` are skipped before anything else is read.
     pub(crate) fn of(dataset: &Dataset) -> Result<Table, LearnError> {
         let columns = dataset.columns.clone();
-        let mut table = Table { columns, rows: Vec::new(), censored: Vec::new(), unusable: 0, groups: 0 };
+        let mut table = Table {
+            columns,
+            rows: Vec::new(),
+            censored: Vec::new(),
+            unusable: 0,
+            groups: 0,
+            disturbed: Vec::new(),
+        };
         let mut kept: Vec<(usize, &Row, f64)> = Vec::new();
         for (index, row) in dataset.rows.iter().enumerate().filter(|(_, row)| row.scale != Scale::Test) {
             if row.cells.len() != dataset.columns.len() {
@@ -51,7 +70,7 @@ impl Table {
             }
             match row.observed {
                 Observed::AtLeast(_) => table.censored.push(index),
-                Observed::Exact(target) if target > 0.0 && target <= LARGEST_NUMBER => {
+                Observed::Exact(target) if TARGETS.contains(&target) => {
                     kept.push((index, row, target));
                 }
                 Observed::Exact(_) => table.unusable += 1,

@@ -1,1 +1,35 @@
-//! Runs configurations on this machine and measures what they use
+//! Runs configurations on this machine and measures what they use.
+//!
+//! Two layers. [`execute`] runs one program with everything it starts, holds it to its limits and
+//! returns what it used. [`Sweep`] runs the planned runs of an experiment one after another, or
+//! packed by cores, and hands each finished run to a recorder before the next one starts.
+//!
+//! This room never decides what to run (that is `experiment`), never keeps runs (that is
+//! `history`), never prints, and leaves nothing running when it returns.
+
+mod cgroup;
+mod energy;
+mod error;
+mod execute;
+mod gpu;
+mod host;
+mod mark;
+mod memory;
+mod processes;
+mod procfs;
+mod sampler;
+mod sharing;
+mod stop;
+mod sweep;
+mod system;
+mod task;
+mod transfers;
+mod used;
+mod wait;
+
+pub use error::ExecuteError;
+pub use execute::{Measured, execute};
+pub use host::{available_cores, host};
+pub use stop::Stop;
+pub use sweep::{Observer, Price, Recorder, Spent, Summary, Sweep, SweepEnd, SweepError};
+pub use task::{MemoryMethod, Program, Task};

@@ -115,6 +115,21 @@ pub fn escape(text: &str) -> String {
     safe
 }
 
+/// The text with its numbers tied to their units, so that no line breaks between them.
+pub fn glued(text: &str) -> String {
+    const UNITS: [&str; 14] =
+        ["%", "€", "$", "µs", "ms", "s", "min", "h", "d", "B", "KiB", "MiB", "GiB", "TiB"];
+    let mut words = text.split(' ');
+    let mut out = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        let bare = word.trim_end_matches(|c: char| ".,;:)".contains(c));
+        let tied = UNITS.contains(&bare) && out.ends_with(|c: char| c.is_ascii_digit());
+        out.push(if tied { '\u{a0}' } else { ' ' });
+        out.push_str(word);
+    }
+    out
+}
+
 /// Without zeros at the end of a fraction: `2.50` to `2.5`, `3.0` to `3`.
 pub(crate) fn trim_zeros(text: &str) -> String {
     if text.contains('.') {
@@ -201,6 +216,7 @@ mod tests {
         assert_eq!(join_words(&["a", "b", "c"]), "a, b and c");
         assert_eq!(join_words::<&str>(&[]), "");
         assert_eq!(shorten("abcdef", 4), "abc…");
+        assert_eq!(glued("a 3 %; 4 min 05 s, 6 of 7"), "a 3\u{a0}%; 4\u{a0}min 05\u{a0}s, 6 of 7");
     }
 
     #[test]

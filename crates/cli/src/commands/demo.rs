@@ -9,7 +9,8 @@ use crate::failure::Failure;
 use crate::terminal::Terminal;
 
 #[path = "../../../../examples/euler/euler.rs"]
-#[allow(clippy::print_stdout, clippy::print_stderr)] // a program of its own that happens to live in this binary
+#[allow(clippy::print_stdout, clippy::print_stderr)]
+// a program of its own that happens to live in this binary
 mod euler;
 
 /// The same experiment as examples/euler, which is compiled there and built in here.
@@ -36,6 +37,7 @@ pub fn demo(arguments: &Demo, terminal: &Terminal) -> Result<(), Failure> {
         experiment: ExperimentFile { file },
         settings: BuildSettings { policy: None, seed: None, pca: false },
         html: None,
+        charts: None,
         retry_failed: false,
     };
     super::run::run(&run, terminal)?;
@@ -59,7 +61,9 @@ fn experiment() -> Result<String, Failure> {
     let mut lines = Vec::new();
     for line in EXPERIMENT.lines() {
         if line.starts_with("command = ") {
-            lines.push(format!("command = [{quoted}, \"example\", \"euler\", \"{{method}}\", \"{{n}}\", \"{{precision}}\"]"));
+            lines.push(format!(
+                "command = [{quoted}, \"example\", \"euler\", \"{{method}}\", \"{{n}}\", \"{{precision}}\"]"
+            ));
         } else if !line.starts_with("setup = ") {
             lines.push(line.to_owned());
         }
@@ -76,7 +80,8 @@ struct Folder {
 impl Folder {
     fn kept(path: &Path) -> Result<Folder, Failure> {
         if path.join("harp.toml").exists() {
-            return Err(Failure::bad_input(format!("{} holds an experiment already", path.display())).hint("name a new folder"));
+            return Err(Failure::bad_input(format!("{} holds an experiment already", path.display()))
+                .hint("name a new folder"));
         }
         fs::create_dir_all(path).map_err(|error| Failure::file("make", path, &error))?;
         Ok(Folder { path: path.to_owned(), keep: true })

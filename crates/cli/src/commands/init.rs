@@ -19,7 +19,7 @@ pub fn init(arguments: &Init, terminal: &Terminal) -> Result<(), Failure> {
     for warning in &initial.warnings {
         terminal.say(&format!("note: {warning}"));
     }
-    project::write_whole(file, &initial.text)?;
+    project::write_whole(file, &initial.toml_text)?;
     if terminal.json {
         return terminal.print_json(&serde_json::json!({ "file": file, "notes": initial.warnings }));
     }

@@ -30,11 +30,19 @@ pub fn models(arguments: &Models, terminal: &Terminal) -> Result<(), Failure> {
         return terminal.print_json(&views.iter().map(|(view, _)| view).collect::<Vec<_>>());
     }
     for (view, model) in &views {
-        let mut text = format!("{} of {}, policy {}\n", views::target_words(&view.target), file.application, view.policy);
+        let mut text = format!(
+            "{} of {}, policy {}\n",
+            views::target_words(&view.target),
+            file.application,
+            view.policy
+        );
         text.push_str(&candidates_table(view).to_terminal(terminal.width, &terminal.style));
         text.push_str(&format!("\n{}\n", view.reason));
         if let Some(formula) = &model.formula {
             text.push_str(&format!("{formula}\n"));
+        }
+        for line in view.left_out() {
+            text.push_str(&format!("{line}\n"));
         }
         for feature in &model.features {
             if let Some(dropped) = &feature.dropped {

@@ -129,7 +129,9 @@ fn summary(answer: &Answer) -> String {
     if answer.missing > 0 {
         match (answer.expected_seconds, answer.longest_seconds) {
             (Some(time), _) => text.push_str(&format!("; about {} of run time", Seconds(time))),
-            (None, Some(time)) => text.push_str(&format!("; at most {} of run time, by their time-outs", Seconds(time))),
+            (None, Some(time)) => {
+                text.push_str(&format!("; at most {} of run time, by their time-outs", Seconds(time)))
+            }
             (None, None) => text.push_str("; how long is not known before the first of them has run"),
         }
         if let Some(cost) = answer.expected_cost {

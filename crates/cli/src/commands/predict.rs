@@ -71,7 +71,8 @@ pub fn predict(arguments: &Predict, terminal: &Terminal) -> Result<(), Failure> 
         }
         answers.push(CaseAnswer { features: case, predictions });
     }
-    let answer = Answer { application: model.application.clone(), interval: arguments.interval, cases: answers };
+    let answer =
+        Answer { application: model.application.clone(), interval: arguments.interval, cases: answers };
     if terminal.json {
         return terminal.print_json(&answer);
     }
@@ -129,27 +130,39 @@ fn in_words(case: &CaseAnswer, answer: &Answer) -> String {
             "evidence     {} scaled-down and {} full-scale runs, judged on {} not seen in training",
             evidence.scaled_down_runs, evidence.full_scale_runs, evidence.validation_runs
         ));
-        lines.extend(first.out_of_range.iter().map(|outside| format!("warning      {}: this is an extrapolation", cases::describe(outside))));
+        lines.extend(
+            first.out_of_range.iter().map(|outside| {
+                format!("warning      {}: this is an extrapolation", cases::describe(outside))
+            }),
+        );
     }
     lines.join("\n")
 }
 
 /// Many cases, one row each.
 fn table(answer: &Answer) -> Table {
-    let names: Vec<&String> = answer.cases.first().map(|case| case.features.keys().collect()).unwrap_or_default();
+    let names: Vec<&String> =
+        answer.cases.first().map(|case| case.features.keys().collect()).unwrap_or_default();
     let mut columns: Vec<Column> = names.iter().map(|name| Column::right(name.as_str())).collect();
     if let Some(case) = answer.cases.first() {
         for prediction in &case.predictions {
             columns.push(Column::right(prediction.target.clone()));
-            columns.push(Column::right(format!("{} interval", harp_report::text::share(answer.interval))).key(format!("{}_interval", prediction.target)));
+            columns.push(
+                Column::right(format!("{} interval", harp_report::text::share(answer.interval)))
+                    .key(format!("{}_interval", prediction.target)),
+            );
             columns.push(Column::right("request").key(format!("{}_request", prediction.target)));
         }
         columns.push(Column::left("note"));
     }
     let mut table = Table::new(columns);
     for case in &answer.cases {
-        let mut cells: Vec<Cell> =
-            names.iter().map(|name| case.features.get(*name).map_or_else(Cell::missing, |value| Cell::text(value.to_string()))).collect();
+        let mut cells: Vec<Cell> = names
+            .iter()
+            .map(|name| {
+                case.features.get(*name).map_or_else(Cell::missing, |value| Cell::text(value.to_string()))
+            })
+            .collect();
         for prediction in &case.predictions {
             let quantity = &prediction.quantity;
             cells.push(Cell::number(quantity.format(prediction.estimate), prediction.estimate));

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use harp_advise::{AdviseError, Choices, Forecast, Job, Limits, Plan, Policy, Question, Recommendation};
-use harp_core::{Allocation, Configuration, Parameters, Scale, Target, Value};
+use harp_core::{Allocation, Configuration, Target, Value};
 use harp_experiment::{Execute, Experiment, Place};
 use harp_learn::ModelFile;
 use harp_report::{Canvas, Estimate, OptionView, PlanView, pareto_chart, plan_sentence, plan_table};
@@ -17,13 +17,17 @@ use crate::failure::{Exit, Failure};
 use crate::project::{self, Project};
 use crate::terminal::Terminal;
 
+/// Rows of the table on the terminal; what is marked is always among them.
+const MOST_ROWS: usize = 10;
+
 /// Answers and, where asked, writes the script and the chart.
 pub fn recommend(arguments: &Recommend, terminal: &Terminal) -> Result<(), Failure> {
     let project = Project::load(&arguments.file, terminal)?;
     let model = project::read_model(&project.model_file())?;
     let site_name = arguments.site.clone().or_else(|| project.experiment.learn.site.clone());
     let site = super::site::find(site_name.as_deref().unwrap_or("local"))?;
-    let limits = Limits { max_time: arguments.max_time, max_cost: arguments.max_cost, max_risk: arguments.max_risk };
+    let limits =
+        Limits { max_time: arguments.max_time, max_cost: arguments.max_cost, max_risk: arguments.max_risk };
     let case = cases::features(&arguments.case)?;
     let advised = advise(&project, &model, &site, &case, limits, arguments.extrapolate)?;
     let script = job_script(&project, &site, &case, &advised, arguments.account.as_deref())?;
@@ -58,16 +62,23 @@ pub fn advise(
     extrapolate: bool,
 ) -> Result<Recommendation, Failure> {
     let walltime = model.target(&Target::Walltime).ok_or_else(|| {
-        Failure::bad_input("the model does not predict walltime").hint("name `walltime` in `targets` under [learn] and build again")
+        Failure::bad_input("the model does not predict walltime")
+            .hint("name `walltime` in `targets` under [learn] and build again")
     })?;
     let memory = model.target(&Target::PeakMemory);
     check_case(&project.experiment, case)?;
-    let candidates = choices(&project.experiment, case).allocations();
+    let mut candidates = Vec::new();
+    for allocation in choices(&project.experiment, case).allocations() {
+        let configuration = configuration(project, case, &allocation)?;
+        let admitted = project.experiment.admits(&configuration);
+        if admitted.map_err(|diagnostic| Failure::bad_input(diagnostic.to_string()))? {
+            candidates.push(allocation);
+        }
+    }
     let policy = Policy { interval: project.experiment.learn.interval, ..Policy::default() };
     let question = Question { site, candidates: &candidates, limits, policy };
     let forecast = |allocation: &Allocation| -> Result<Forecast, Failure> {
-        let mut features = configuration(case, allocation).features();
-        cases::complete_from(project, &mut features);
+        let features = configuration(project, case, allocation)?.features();
         let walltime = walltime.predict(&features)?;
         cases::check_range(&walltime, extrapolate)?;
         let peak_memory = memory.map(|model| model.predict(&features)).transpose()?;
@@ -86,8 +97,10 @@ fn check_case(experiment: &Experiment, case: &BTreeMap<String, Value>) -> Result
     let names: Vec<&str> = experiment.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
     let resources = ["nodes", "cores", "threads", "memory", "gpus", "node_type"];
     match case.keys().find(|name| !names.contains(&name.as_str()) && !resources.contains(&name.as_str())) {
-        Some(unknown) => Err(Failure::bad_input(format!("`{unknown}` is not a parameter of {}", experiment.name))
-            .hint(format!("it has {}", names.join(", ")))),
+        Some(unknown) => {
+            Err(Failure::bad_input(format!("`{unknown}` is not a parameter of {}", experiment.name))
+                .hint(format!("it has {}", names.join(", "))))
+        }
         None => Ok(()),
     }
 }
@@ -119,14 +132,15 @@ fn choices(experiment: &Experiment, case: &BTreeMap<String, Value>) -> Choices {
     choices
 }
 
-fn configuration(case: &BTreeMap<String, Value>, allocation: &Allocation) -> Configuration {
-    let names: Vec<&str> = allocation.entries().into_iter().map(|(name, _)| name).collect();
-    let parameters = case.iter().filter(|(name, _)| !names.contains(&name.as_str()));
-    Configuration {
-        scale: Scale::Test,
-        parameters: Parameters(parameters.map(|(name, value)| (name.clone(), value.clone())).collect()),
-        allocation: allocation.clone(),
-    }
+/// The case with an allocation's resources in place of its own.
+fn configuration(
+    project: &Project,
+    case: &BTreeMap<String, Value>,
+    allocation: &Allocation,
+) -> Result<Configuration, Failure> {
+    let mut case = case.clone();
+    case.extend(allocation.entries().into_iter().map(|(name, value)| (name.to_owned(), value)));
+    cases::configuration(project, &case)
 }
 
 /// The script that runs the case with the chosen plan.
@@ -138,12 +152,7 @@ pub fn job_script(
     account: Option<&str>,
 ) -> Result<String, Failure> {
     let plan = advised.plan().ok_or_else(|| Failure::bad_input("no plan was chosen"))?;
-    let mut configuration = configuration(case, &plan.candidate);
-    let mut features = configuration.features();
-    cases::complete_from(project, &mut features);
-    configuration.parameters.0.extend(features.into_iter().filter(|(name, _)| {
-        project.experiment.parameters.iter().any(|parameter| parameter.name == *name)
-    }));
+    let configuration = configuration(project, case, &plan.candidate)?;
     let place = Place { experiment_directory: &project.directory, run_directory: &project.directory };
     let read = |path: &Path| fs::read_to_string(path).ok();
     let rendered = project
@@ -174,7 +183,9 @@ pub fn plan_view(
     advised: &Recommendation,
     script: Option<String>,
 ) -> PlanView {
-    let knee = harp_advise::knee(&advised.plans.iter().map(time_and_price).collect::<Vec<_>>());
+    let fitting: Vec<(f64, f64)> =
+        advised.fitting.iter().map(|&index| time_and_price(&advised.plans[index])).collect();
+    let knee = harp_advise::knee(&fitting).map(|index| advised.fitting[index]);
     let mut options: Vec<OptionView> = advised
         .plans
         .iter()
@@ -183,10 +194,22 @@ pub fn plan_view(
             on_front: advised.front.contains(&index),
             knee: knee == Some(index),
             chosen: index == advised.chosen,
+            problems: if advised.fitting.contains(&index) {
+                Vec::new()
+            } else {
+                vec!["beyond the limits".to_owned()]
+            },
             ..option_view(plan)
         })
         .collect();
     options.extend(default_option(advised));
+    for option in &mut options {
+        // Memory has a column of its own, and the only kind of node there is needs no name.
+        option.allocation.memory = None;
+        if site.node_types.len() == 1 {
+            option.allocation.node_type = None;
+        }
+    }
     PlanView {
         features: case.clone(),
         site: site.name.clone(),
@@ -230,10 +253,11 @@ fn option_view(plan: &Plan) -> OptionView {
 /// The full node for the longest time, as far as its price is known.
 fn default_option(advised: &Recommendation) -> Option<OptionView> {
     let default = &advised.default;
-    let (time, price) = match (default.request, default.price_of_request, default.expected, default.price_of_use) {
-        (Some(time), Some(price), _, _) | (_, _, Some(time), Some(price)) => (time, price),
-        _ => return None,
-    };
+    let (time, price) =
+        match (default.request, default.price_of_request, default.expected, default.price_of_use) {
+            (Some(time), Some(price), _, _) | (_, _, Some(time), Some(price)) => (time, price),
+            _ => return None,
+        };
     let walltime = default.expected.unwrap_or(time).0;
     Some(OptionView {
         allocation: default.allocation.clone(),
@@ -254,18 +278,32 @@ fn default_option(advised: &Recommendation) -> Option<OptionView> {
 }
 
 fn warnings(plan: &Plan) -> Vec<String> {
-    let outside = plan.out_of_range.iter().map(|outside| format!("{}: this is an extrapolation", cases::describe(outside)));
+    let outside = plan
+        .out_of_range
+        .iter()
+        .map(|outside| format!("{}: this is an extrapolation", cases::describe(outside)));
     outside.chain(plan.notes.iter().cloned()).collect()
 }
 
 fn in_words(view: &PlanView, advised: &Recommendation, terminal: &Terminal) -> String {
-    let mut text = plan_table(view).to_terminal(terminal.width, &terminal.style);
+    let mut short = view.clone();
+    let is_marked = |option: &OptionView| option.chosen || option.default || option.on_front || option.knee;
+    let mut others = MOST_ROWS.saturating_sub(view.options.iter().filter(|option| is_marked(option)).count());
+    short.options.retain(|option| {
+        let room = others > 0;
+        others -= usize::from(room && !is_marked(option));
+        room || is_marked(option)
+    });
+    let mut text = plan_table(&short).to_terminal(terminal.width, &terminal.style);
+    if short.options.len() < view.options.len() {
+        text.push_str(&format!("{} more are in --json\n", view.options.len() - short.options.len()));
+    }
     text.push_str(&format!("\n{}\n", plan_sentence(view)));
     for reason in &view.reasons {
         text.push_str(&format!("  - {reason}\n"));
     }
     for refused in &advised.refused {
-        text.push_str(&format!("  - left out: {refused}\n"));
+        text.push_str(&format!("  - left out {}: {}\n", refused.count, refused.example));
     }
     for warning in &view.warnings {
         text.push_str(&format!("warning: {warning}\n"));
@@ -275,5 +313,6 @@ fn in_words(view: &PlanView, advised: &Recommendation, terminal: &Terminal) -> S
 
 fn make_executable(file: &Path) -> Result<(), Failure> {
     use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(file, fs::Permissions::from_mode(0o755)).map_err(|error| Failure::file("change", file, &error))
+    fs::set_permissions(file, fs::Permissions::from_mode(0o755))
+        .map_err(|error| Failure::file("change", file, &error))
 }

@@ -29,7 +29,9 @@ pub fn man(arguments: &Man, terminal: &Terminal) -> Result<(), Failure> {
     let mut pages = vec![("harp".to_owned(), command.clone())];
     for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {
         let name = format!("harp-{}", sub.get_name());
-        pages.push((name.clone(), sub.clone().name(name)));
+        // The builder keeps names for the life of the process; there are a dozen.
+        let kept: &'static str = Box::leak(name.clone().into_boxed_str());
+        pages.push((name, sub.clone().name(kept)));
     }
     for (name, command) in pages {
         let mut page = Vec::new();
@@ -53,7 +55,10 @@ pub fn reference(terminal: &Terminal) -> Result<(), Failure> {
     text.push_str("\n## Commands\n");
     let mut command = Arguments::command().term_width(100).disable_help_subcommand(true);
     command.build();
-    text.push_str(&format!("\n### harp\n\n```text\n{}\n```\n", trimmed(&command.render_long_help().to_string())));
+    text.push_str(&format!(
+        "\n### harp\n\n```text\n{}\n```\n",
+        trimmed(&command.render_long_help().to_string())
+    ));
     for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
         let help = sub.clone().term_width(100).render_long_help().to_string();
         text.push_str(&format!("\n### harp {}\n\n```text\n{}\n```\n", sub.get_name(), trimmed(&help)));

@@ -1,17 +1,20 @@
 //! `harp run`: generate, build, predict the test cases, and compare with what really happened.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use harp_advise::Limits;
-use harp_core::{Scale, Value};
+use harp_core::{Configuration, Scale, Target, Value};
+use harp_history::Recorded;
 use harp_learn::ModelFile;
 use harp_report::{
-    PlanView, Provenance, RunView, TargetView, candidates_table, cases_table, run_page, scaling_miniature,
-    target_sentence, verdict_sentence,
+    Canvas, PlanView, Provenance, RunView, accuracy_chart, candidates_chart, cases_table, pareto_chart,
+    run_page, scaling_chart, scaling_miniature, target_sentence, verdict_sentence,
 };
 
-use crate::arguments::{Generate, Run};
-use crate::commands::{build, generate, recommend, site};
+use crate::arguments::Run;
+use crate::commands::generate::Session;
+use crate::commands::{build, recommend, site};
 use crate::failure::{Exit, Failure};
 use crate::project::{self, Project};
 use crate::terminal::Terminal;
@@ -25,9 +28,12 @@ pub fn run(arguments: &Run, terminal: &Terminal) -> Result<(), Failure> {
     }
 
     // The model is built before the test cases run, so that it cannot have seen them.
-    let learn_from: Vec<Scale> = project.experiment.scales().into_iter().filter(|scale| *scale != Scale::Test).collect();
-    generate::sweep(&project, &wanted(arguments, learn_from), terminal)?;
-    let model = build::build_model(&project, &build::recorded_runs(&project)?, &arguments.settings, terminal)?;
+    let learn_from: Vec<Scale> =
+        project.experiment.scales().into_iter().filter(|scale| *scale != Scale::Test).collect();
+    let mut session = Session::open(&project, terminal)?;
+    session.run(&learn_from, arguments.retry_failed)?;
+    let model =
+        build::build_model(&project, &build::recorded_runs(&project)?, &arguments.settings, terminal)?;
     build::write_model(&model, &project.model_file())?;
     for target in &model.targets {
         let winner = target.winner().map(ToString::to_string).unwrap_or_default();
@@ -37,28 +43,23 @@ pub fn run(arguments: &Run, terminal: &Terminal) -> Result<(), Failure> {
         }
     }
     if project.experiment.scales().contains(&Scale::Test) {
-        generate::sweep(&project, &wanted(arguments, vec![Scale::Test]), terminal)?;
+        session.run(&[Scale::Test], arguments.retry_failed)?;
     }
+    drop(session);
 
     let view = run_view(&project, &model, arguments)?;
     let page = arguments.html.clone().unwrap_or_else(|| project.state().join("report.html"));
     project::write_whole(&page, &run_page(&view))?;
+    if let Some(folder) = &arguments.charts {
+        write_charts(&view, folder)?;
+        terminal.say(&format!("wrote charts into {}", folder.display()));
+    }
     if terminal.json {
         return terminal.print_json(&view);
     }
     tell(&view, terminal)?;
     terminal.say(&format!("\nwrote {}", page.display()));
     Ok(())
-}
-
-fn wanted(arguments: &Run, scale: Vec<Scale>) -> Generate {
-    Generate {
-        experiment: crate::arguments::ExperimentFile { file: arguments.experiment.file.clone() },
-        scale,
-        retry_failed: arguments.retry_failed,
-        dry_run: false,
-        strict: false,
-    }
 }
 
 fn run_view(project: &Project, model: &ModelFile, arguments: &Run) -> Result<RunView, Failure> {
@@ -71,7 +72,7 @@ fn run_view(project: &Project, model: &ModelFile, arguments: &Run) -> Result<Run
         targets.push(views::target_view(target, &table, coverage)?);
         warnings.extend(target.warnings.iter().map(|warning| format!("{}: {warning}", target.target)));
     }
-    let plan = targets.first().and_then(|target| plan_of_largest(project, model, target).transpose());
+    let plan = plan_of_largest(project, model, &recorded).transpose();
     let plan = match plan {
         Some(Ok(plan)) => Some(plan),
         Some(Err(failure)) if failure.exit == Exit::BadInput => return Err(failure),
@@ -101,22 +102,36 @@ fn run_view(project: &Project, model: &ModelFile, arguments: &Run) -> Result<Run
             made: jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string(),
             command: format!("harp run {file}"),
             experiment: file,
-            details: model.targets.iter().map(|target| (target.target.to_string(), target.explanation.clone())).collect(),
+            details: model
+                .targets
+                .iter()
+                .map(|target| (target.target.to_string(), target.explanation.clone()))
+                .collect(),
         },
     })
 }
 
-/// A recommendation for the longest test case, at the experiment's site.
-fn plan_of_largest(project: &Project, model: &ModelFile, target: &TargetView) -> Result<Option<PlanView>, Failure> {
-    let Some(largest) = target.cases.iter().max_by(|left, right| left.estimate.value.total_cmp(&right.estimate.value)) else {
-        return Ok(None);
-    };
-    let names: Vec<&str> = project.experiment.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+/// A recommendation for the test case that is predicted to take longest, at the experiment's site.
+fn plan_of_largest(
+    project: &Project,
+    model: &ModelFile,
+    recorded: &[Recorded],
+) -> Result<Option<PlanView>, Failure> {
+    let Some(walltime) = model.target(&Target::Walltime) else { return Ok(None) };
+    let predicted =
+        |configuration: &Configuration| Some(walltime.predict(&configuration.features()).ok()?.estimate);
+    let tests =
+        recorded.iter().map(|recorded| &recorded.run.configuration).filter(|one| one.scale == Scale::Test);
+    let largest = tests
+        .filter_map(|configuration| Some((predicted(configuration)?, configuration)))
+        .max_by(|left, right| left.0.total_cmp(&right.0));
+    let Some((_, largest)) = largest else { return Ok(None) };
+    let is_given = |name: &str| project.experiment.parameters.iter().any(|parameter| parameter.name == name);
     let case: BTreeMap<String, Value> = largest
-        .features
+        .parameters
         .iter()
-        .filter(|(name, _)| names.contains(&name.as_str()))
-        .map(|(name, value)| (name.clone(), value.clone()))
+        .filter(|(name, _)| is_given(name))
+        .map(|(name, value)| (name.to_owned(), value.clone()))
         .collect();
     let site = site::find(project.experiment.learn.site.as_deref().unwrap_or("local"))?;
     let advised = recommend::advise(project, model, &site, &case, Limits::default(), true)?;
@@ -124,20 +139,41 @@ fn plan_of_largest(project: &Project, model: &ModelFile, target: &TargetView) ->
     Ok(Some(recommend::plan_view(&site, &case, &advised, Some(script))))
 }
 
+/// Every chart of the page as a file of its own.
+fn write_charts(view: &RunView, folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| Failure::file("make", folder, &error))?;
+    let canvas = Canvas::default();
+    let write =
+        |name: String, chart: String| project::write_whole(&folder.join(format!("{name}.svg")), &chart);
+    for target in &view.targets {
+        for scaling in &target.scaling {
+            write(format!("{}-by-{}", target.target, scaling.x.name), scaling_chart(scaling, &canvas))?;
+        }
+        write(format!("{}-accuracy", target.target), accuracy_chart(target, &canvas))?;
+        if let Some(candidates) = &target.candidates {
+            write(format!("{}-models", target.target), candidates_chart(candidates, &canvas))?;
+        }
+    }
+    match &view.plan {
+        Some(plan) => write("time-and-price".to_owned(), pareto_chart(plan, &canvas)),
+        None => Ok(()),
+    }
+}
+
 fn tell(view: &RunView, terminal: &Terminal) -> Result<(), Failure> {
     let style = &terminal.style;
     for target in &view.targets {
         let mut text = format!("\n{}, predicted before it was run\n", views::target_words(&target.target));
         text.push_str(&cases_table(target).to_terminal(terminal.width, style));
-        if let Some(scaling) = target.scaling.first().filter(|_| target.target == harp_core::Target::Walltime) {
+        if let Some(scaling) = target.scaling.first().filter(|_| target.target == Target::Walltime) {
             text.push_str(&format!("\n{}\n", scaling_miniature(scaling, terminal.width.min(76), 14, style)));
         }
         text.push_str(&format!("{}\n", target_sentence(target)));
         terminal.print(&text)?;
     }
     if let Some(candidates) = view.targets.first().and_then(|target| target.candidates.as_ref()) {
-        let best = candidates_table(candidates).to_terminal(terminal.width, style).lines().count();
-        terminal.say(&format!("({} candidate models were compared; `harp models` shows them)", best.saturating_sub(2)));
+        let compared = candidates.candidates.iter().filter(|candidate| candidate.scores.is_some()).count();
+        terminal.say(&format!("({compared} candidate models were compared; `harp models` shows them)"));
     }
     terminal.print(&format!("\n{}", verdict_sentence(view)))
 }

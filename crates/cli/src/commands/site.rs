@@ -17,7 +17,8 @@ pub fn site(arguments: &arguments::Site, terminal: &Terminal) -> Result<(), Fail
     if terminal.json {
         return terminal.print_json(&site);
     }
-    let text = site.to_toml().map_err(|error| Failure::bad_input(format!("cannot write the site: {error}")))?;
+    let text =
+        site.to_toml().map_err(|error| Failure::bad_input(format!("cannot write the site: {error}")))?;
     terminal.print(&text)
 }
 
@@ -48,9 +49,8 @@ pub fn find(name: &str) -> Result<Site, Failure> {
     }
     harp_site::find(name, &[]).map_err(|error| match error {
         FindError::Invalid(errors) => invalid(&errors),
-        unknown @ FindError::Unknown { .. } => {
-            Failure::bad_input(unknown.to_string()).hint("`harp site` lists the sites; a profile file of your own works too")
-        }
+        unknown @ FindError::Unknown { .. } => Failure::bad_input(unknown.to_string())
+            .hint("`harp site` lists the sites; a profile file of your own works too"),
     })
 }
 

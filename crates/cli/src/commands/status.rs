@@ -45,7 +45,8 @@ pub fn status(arguments: &Status, terminal: &Terminal) -> Result<(), Failure> {
     let mut left = Some(0.0);
     for run in &plan.runs {
         let scale = run.configuration.scale;
-        let count = counts.entry(scale).or_insert_with(|| Counts { scale: scale.to_string(), ..Counts::default() });
+        let count =
+            counts.entry(scale).or_insert_with(|| Counts { scale: scale.to_string(), ..Counts::default() });
         count.planned += 1;
         match sweep::standing(run, &outcomes) {
             Standing::Done => count.done += 1,

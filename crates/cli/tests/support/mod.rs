@@ -20,7 +20,12 @@ pub fn repository() -> PathBuf {
 /// harp in a folder, with a known environment.
 pub fn harp(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(binary());
-    command.args(arguments).current_dir(directory).env("COLUMNS", "100").env("NO_COLOR", "1").env("LC_ALL", "C.UTF-8");
+    command
+        .args(arguments)
+        .current_dir(directory)
+        .env("COLUMNS", "100")
+        .env("NO_COLOR", "1")
+        .env("LC_ALL", "C.UTF-8");
     command
 }
 
@@ -45,7 +50,8 @@ pub fn stdout(directory: &Path, arguments: &[&str]) -> String {
 /// What harp printed on stdout, as JSON.
 pub fn json(directory: &Path, arguments: &[&str]) -> serde_json::Value {
     let text = stdout(directory, arguments);
-    serde_json::from_str(&text).unwrap_or_else(|error| panic!("harp {arguments:?} printed no JSON: {error}\n{text}"))
+    serde_json::from_str(&text)
+        .unwrap_or_else(|error| panic!("harp {arguments:?} printed no JSON: {error}\n{text}"))
 }
 
 /// What harp said on stderr.

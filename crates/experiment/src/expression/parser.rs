@@ -1,8 +1,9 @@
 //! From tokens to a tree. Loosest to tightest: `or`, `and`, `not`, comparisons, `+ -`, `* / %`,
 //! unary `-` and `!`, `**`.
 
+use super::function::Function;
 use super::lexer::{Token, tokens};
-use super::{ExpressionError, Form, Function, Node, Operator};
+use super::{ExpressionError, Form, Node, Operator};
 
 /// Nesting beyond this is refused, so that no text can exhaust the stack.
 const DEEPEST: usize = 50;

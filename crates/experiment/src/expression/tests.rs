@@ -1,5 +1,6 @@
 //! The language against values worked out by hand and against a slow, obvious evaluator.
 
+use harp_core::Value;
 use proptest::prelude::*;
 
 use super::*;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::encode::number_of;
 use super::{ColumnRole, Reason, Reduction};
+use crate::table::TARGETS;
 
 /// Within the range a prediction may leave the measured targets by this factor.
 const LEEWAY: f64 = 10.0;
@@ -103,8 +104,8 @@ impl Bounds {
         let sound = self.numbers.len() == features
             && self.numbers.iter().flatten().all(|&pair| range(pair))
             && range((self.smallest, self.largest))
-            && self.smallest > 0.0
-            && self.largest <= crate::table::LARGEST_NUMBER;
+            && TARGETS.contains(&self.smallest)
+            && TARGETS.contains(&self.largest);
         if sound { Ok(()) } else { Err("the measured ranges are not ranges".to_owned()) }
     }
 }

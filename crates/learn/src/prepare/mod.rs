@@ -2,12 +2,14 @@
 //! outliers. Everything is fitted on the training rows of one fit and travels with the model.
 
 mod bounds;
+mod disturbed;
 mod encode;
 mod outlier;
 mod reduce;
 mod standardise;
 
 pub(crate) use bounds::{Beyond, Bounds};
+pub(crate) use disturbed::without_disturbed;
 pub(crate) use encode::{ColumnRole, Encoder, Encoding, Role, number_of};
 pub(crate) use outlier::{Outlier, outliers};
 pub(crate) use reduce::{Reason, Reduction, reduce};

@@ -4,6 +4,7 @@
 //! own unit, as in HARP (PEARC'23). The power law sees the features themselves and learns the
 //! logarithm of the target.
 
+mod constant;
 mod linear;
 mod network;
 mod power_law;
@@ -58,6 +59,7 @@ pub(crate) enum Fitted {
 /// The regressor of a kind.
 pub(crate) fn regressor(kind: ModelKind) -> Box<dyn Regressor> {
     match kind {
+        ModelKind::Constant => Box::new(constant::ConstantRegression),
         ModelKind::Linear => Box::new(linear::LinearRegression),
         ModelKind::Tree => Box::new(tree::DecisionTree),
         ModelKind::Network => Box::new(network::NeuralNetwork::WIDE),

@@ -53,7 +53,7 @@ impl NeuralNetwork {
         NeuralNetwork { hidden: [128, 64], rate: 2e-3, passes: 200, work: 400_000_000 };
     /// A network for few rows.
     pub(crate) const SMALL: NeuralNetwork =
-        NeuralNetwork { hidden: [16, 8], rate: 1e-2, passes: 600, work: 40_000_000 };
+        NeuralNetwork { hidden: [16, 8], rate: 1e-2, passes: 300, work: 15_000_000 };
 }
 
 impl Regressor for NeuralNetwork {
@@ -167,6 +167,8 @@ struct Trainer {
     first: Vec<Vec<f32>>,
     second: Vec<Vec<f32>>,
     step: i32,
+    /// Room for what is passed back, kept to spare allocations.
+    deltas: (Vec<f32>, Vec<f32>),
 }
 
 impl Trainer {
@@ -176,7 +178,13 @@ impl Trainer {
             .iter()
             .flat_map(|layer| [vec![0.0; layer.weights.len()], vec![0.0; layer.biases.len()]])
             .collect();
-        Trainer { slopes: zeros.clone(), first: zeros.clone(), second: zeros, step: 0 }
+        Trainer {
+            slopes: zeros.clone(),
+            first: zeros.clone(),
+            second: zeros,
+            step: 0,
+            deltas: Default::default(),
+        }
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -228,11 +236,14 @@ impl Trainer {
             }
         }
         let output = activations[network.layers.len()][0];
-        let mut delta = vec![weight * (output - target)];
+        let (mut delta, mut before) = std::mem::take(&mut self.deltas);
+        delta.clear();
+        delta.push(weight * (output - target));
         for (index, layer) in network.layers.iter().enumerate().rev() {
             let (weight_slopes, bias_slopes) = self.slopes.split_at_mut(2 * index + 1);
             bias_slopes[0].iter_mut().zip(&delta).for_each(|(slope, d)| *slope += d);
-            let mut before = vec![0.0; layer.inputs];
+            before.clear();
+            before.resize(layer.inputs, 0.0);
             let slopes = weight_slopes[2 * index].chunks_exact_mut(layer.outputs);
             let weights = layer.weights.chunks_exact(layer.outputs);
             for (((&input, slopes), weights), before) in
@@ -247,8 +258,9 @@ impl Trainer {
                     *before = dot(weights, &delta);
                 }
             }
-            delta = before;
+            std::mem::swap(&mut delta, &mut before);
         }
+        self.deltas = (delta, before);
     }
 
     /// One step of Adam.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::ridge::{Problem, Ridge};
 use super::{Fitted, Regressor, Training};
 use crate::prepare::{ColumnRole, Role};
+use crate::statistics::robust_deviation;
 
 /// Penalties tried, relative to standardised columns.
 const PENALTIES: [f64; 8] = [1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0];
@@ -19,6 +20,11 @@ const OFFSETS: [f64; 7] = [0.25, 0.5, 0.7, 0.85, 0.93, 0.97, 0.99];
 const WORTHWHILE: f64 = 0.8;
 /// Interactions are penalised this much harder than the features themselves.
 const INTERACTION_HARDNESS: f64 = 4.0;
+/// Exponents that change with size need more runs still: terms per configuration.
+const CURVED_SHARE: f64 = 0.4;
+/// Robust deviations from which on a row counts less, and how often rows are weighed anew.
+const HUBER: f64 = 1.5;
+const REWEIGHTINGS: usize = 3;
 /// Most terms; beyond it only the features themselves are used, and no constant is searched for.
 const MOST_TERMS: usize = 120;
 
@@ -82,9 +88,16 @@ impl Regressor for PowerLawRegression {
     }
 
     fn fit(&self, training: &Training<'_>) -> Result<Fitted, String> {
+        let merged = Merged::of(training);
+        let training = &merged.training(training);
         let (mains, interactions) = terms(training, self.products);
         // An interaction needs runs to be told from its parts.
         let most = MOST_TERMS.min(3 * training.configurations / 2);
+        let most = if self.products {
+            most.min((CURVED_SHARE * training.configurations as f64) as usize)
+        } else {
+            most
+        };
         let affordable = mains.len() + interactions.len() <= most;
         if self.products && !affordable {
             let wanted = mains.len() + interactions.len();
@@ -105,14 +118,67 @@ impl Regressor for PowerLawRegression {
                 factors.iter().map(|term| term.iter().map(|factor| factor.of(row)).product()).collect()
             })
             .collect();
-        let (offset, fit) = best_offset(training, &rows, &hardness)
-            .ok_or("the logarithms cannot be fitted with finite numbers")?;
+        let no_numbers = "the logarithms cannot be fitted with finite numbers";
+        let (mut offset, mut fit) = best_offset(training, &rows, &hardness).ok_or(no_numbers)?;
+        for _ in 0..REWEIGHTINGS {
+            let Some(weights) = huber_weights(training, &rows, offset, &fit) else { break };
+            let training = Training { weights: &weights, ..*training };
+            (offset, fit) = best_offset(&training, &rows, &hardness).ok_or(no_numbers)?;
+        }
         let terms = factors
             .into_iter()
             .zip(fit.coefficients)
             .map(|(factors, coefficient)| Term { coefficient, factors })
             .collect();
         Ok(Fitted::PowerLaw(PowerLaw { offset, intercept: fit.intercept, terms }))
+    }
+}
+
+/// Rows with repetitions of one configuration made one, with their geometric mean and their weights
+/// together: the same law results, but leaving a row out then leaves out all of its like.
+struct Merged {
+    inputs: Vec<Vec<f64>>,
+    targets: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+impl Merged {
+    fn of(training: &Training<'_>) -> Merged {
+        let mut order: Vec<usize> = (0..training.inputs.len()).collect();
+        let compare = |&left: &usize, &right: &usize| {
+            let pairs = training.inputs[left].iter().zip(&training.inputs[right]);
+            pairs.map(|(l, r)| l.total_cmp(r)).find(|order| order.is_ne()).unwrap_or(left.cmp(&right))
+        };
+        order.sort_by(compare);
+        let mut merged = Merged { inputs: Vec::new(), targets: Vec::new(), weights: Vec::new() };
+        for row in order {
+            let (input, logarithm) = (&training.inputs[row], training.targets[row].ln());
+            let weight = training.weights[row];
+            match (merged.inputs.last(), merged.targets.last_mut(), merged.weights.last_mut()) {
+                (Some(last), Some(mean), Some(sum)) if last == input => {
+                    *sum += weight;
+                    *mean += (logarithm - *mean) * weight / *sum;
+                }
+                _ => {
+                    merged.inputs.push(input.clone());
+                    merged.targets.push(logarithm);
+                    merged.weights.push(weight);
+                }
+            }
+        }
+        merged.targets.iter_mut().for_each(|logarithm| *logarithm = logarithm.exp());
+        merged
+    }
+
+    fn training<'a>(&'a self, from: &Training<'a>) -> Training<'a> {
+        Training {
+            inputs: &self.inputs,
+            targets: &self.targets,
+            weights: &self.weights,
+            roles: from.roles,
+            configurations: from.configurations,
+            seed: from.seed,
+        }
     }
 }
 
@@ -159,6 +225,29 @@ fn terms(training: &Training<'_>, products: bool) -> (Vec<Vec<Factor>>, Vec<Vec<
         }
     }
     (mains, interactions)
+}
+
+/// Weights under which rows far from the fit count less (Huber, Annals of Mathematical Statistics
+/// 1964); `None` where no row is far.
+fn huber_weights(training: &Training<'_>, rows: &[Vec<f64>], offset: f64, fit: &Ridge) -> Option<Vec<f64>> {
+    let residuals: Vec<f64> = rows
+        .iter()
+        .zip(training.targets)
+        .map(|(row, target)| {
+            let exponent: f64 = row.iter().zip(&fit.coefficients).map(|(value, c)| value * c).sum();
+            (target / (offset + (fit.intercept + exponent).min(700.0).exp())).ln()
+        })
+        .collect();
+    let count = residuals.len();
+    let left = count.checked_sub(fit.coefficients.len() + 1).filter(|&left| left >= 3)?;
+    // Fitted residuals are smaller than errors by the share of the freedom that was spent.
+    let deviation = robust_deviation(&residuals)? * (count as f64 / left as f64).sqrt();
+    let limit = HUBER * deviation;
+    if limit <= 1e-9 || residuals.iter().all(|residual| residual.abs() <= limit) {
+        return None;
+    }
+    let weigh = |(weight, residual): (&f64, &f64)| weight * (limit / residual.abs().max(limit)).max(1e-3);
+    Some(training.weights.iter().zip(&residuals).map(weigh).collect())
 }
 
 /// Fits with and without a constant and keeps it where it is worth it.

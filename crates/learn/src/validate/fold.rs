@@ -12,6 +12,7 @@ use crate::{Mix, Validation};
 
 /// Up to this many full-scale configurations each is judged alone, beyond it in quarters.
 const ALONE: usize = 8;
+const QUARTERS: usize = 4;
 /// With fewer full-scale configurations than this the largest scaled-down ones judge too.
 const ENOUGH_FULL_SCALE: usize = 4;
 /// Fewest configurations a model may be fitted on.
@@ -46,8 +47,9 @@ impl Plan {
             .filter(|&group| table.rows.iter().any(|r| r.full_scale && r.group == group))
             .collect();
         shuffle(&mut full_scale, seed);
+        let folds = full_scale_folds(table, &full_scale);
         for mix in Mix::ALL {
-            let judgements = plan.full_scale_in_turn(table, &full_scale, mix);
+            let judgements = plan.full_scale_in_turn(table, &full_scale, &folds, mix);
             plan.mixes.push((mix, judgements));
         }
         if full_scale.len() < ENOUGH_FULL_SCALE {
@@ -67,45 +69,39 @@ impl Plan {
         plan
     }
 
-    /// Every full-scale configuration judged once, by models that saw a share of the others.
+    /// Every fold of full-scale configurations judged by models that saw a share of the others.
     fn full_scale_in_turn(
         &mut self,
         table: &Table,
         groups: &[usize],
+        folds: &[Vec<usize>],
         mix: Mix,
     ) -> Result<Vec<Judgement>, String> {
-        let share = f64::from(mix.full_scale_percent) / 100.0;
         let count = groups.len();
-        let wanted =
-            |share: f64| if share == 0.0 { 0 } else { ((share * count as f64).round() as usize).max(1) };
         if count == 0 {
-            return if share == 0.0 {
-                Ok(Vec::new())
-            } else {
-                Err("there are no full-scale runs".to_owned())
-            };
+            let none = "there are no full-scale runs".to_owned();
+            return if mix.full_scale_percent == 0 { Ok(Vec::new()) } else { Err(none) };
         }
-        let folds = if count <= ALONE { count } else { 4 };
-        let available = count - count.div_ceil(folds);
-        let taken = wanted(share).min(available);
-        if share > 0.0 {
-            if taken == 0 {
+        let available = count - folds.iter().map(Vec::len).min().unwrap_or(0);
+        let taken = |mix: Mix| match mix.full_scale_percent {
+            0 => 0,
+            percent => ((f64::from(percent) / 100.0 * count as f64).round() as usize).max(1).min(available),
+        };
+        if mix.full_scale_percent > 0 {
+            if available == 0 {
                 return Err("the only full-scale configuration is needed to judge".to_owned());
             }
-            let same = Mix::ALL.into_iter().find(|other| {
-                *other < mix && wanted(f64::from(other.full_scale_percent) / 100.0).min(available) == taken
-            });
-            if let Some(same) = same {
+            if let Some(same) = Mix::ALL.into_iter().find(|&other| other < mix && taken(other) == taken(mix))
+            {
                 return Err(format!("the same runs as {same}"));
             }
         }
         let mut judgements = Vec::new();
-        for fold in 0..folds {
-            let judged: Vec<usize> = groups.iter().copied().skip(fold).step_by(folds).collect();
-            // Starting after the fold, so that each configuration is trained on about as often.
-            let others = groups.iter().cycle().skip(fold + 1).take(count - 1);
+        for (index, judged) in folds.iter().enumerate() {
+            // Starting elsewhere each time, so that each configuration is trained on about as often.
+            let others = groups.iter().cycle().skip(index + 1).take(count);
             let chosen: Vec<usize> =
-                others.copied().filter(|group| !judged.contains(group)).take(taken).collect();
+                others.copied().filter(|group| !judged.contains(group)).take(taken(mix)).collect();
             let rows: Vec<usize> = (0..table.rows.len())
                 .filter(|&row| {
                     let row = &table.rows[row];
@@ -177,24 +173,46 @@ pub(crate) fn balanced(table: &Table, rows: &[usize]) -> TrainingRows {
     rows.iter().map(|&row| (row, if table.rows[row].full_scale { weight } else { 1.0 })).collect()
 }
 
+/// Full-scale configurations that are judged together. Each is judged once among the others; and where
+/// several share a size, once more with all of their size, so that a model that only remembers sizes
+/// is found out.
+fn full_scale_folds(table: &Table, groups: &[usize]) -> Vec<Vec<usize>> {
+    let in_turn = |parts: usize, of: &[Vec<usize>]| -> Vec<Vec<usize>> {
+        (0..parts).map(|part| of.iter().skip(part).step_by(parts).flatten().copied().collect()).collect()
+    };
+    let single: Vec<Vec<usize>> = groups.iter().map(|&group| vec![group]).collect();
+    let quarters = |count: usize| if count <= ALONE { count } else { QUARTERS };
+    let mut folds = in_turn(quarters(single.len()), &single);
+    let all: Vec<usize> = (0..table.rows.len()).collect();
+    let sizes = growing(table, &all);
+    let Some((_, sizes)) = sizes.into_iter().max_by(|left, right| left.0.total_cmp(&right.0)) else {
+        return folds;
+    };
+    let mut levels: Vec<(f64, Vec<usize>)> = Vec::new();
+    for &group in groups {
+        let Some(row) = table.rows.iter().position(|row| row.full_scale && row.group == group) else {
+            continue;
+        };
+        match levels.iter_mut().find(|(size, _)| *size == sizes[row]) {
+            Some((_, members)) => members.push(group),
+            None => levels.push((sizes[row], vec![group])),
+        }
+    }
+    levels.sort_by(|left, right| left.0.total_cmp(&right.0));
+    if levels.len() > 1 && levels.len() < groups.len() {
+        let members: Vec<Vec<usize>> = levels.into_iter().map(|(_, members)| members).collect();
+        folds.extend(in_turn(members.len().min(QUARTERS), &members));
+    }
+    folds
+}
+
 /// Groups to hold out: for each number the target grows with, the configurations with its largest
 /// values; and those that are large in all of them together. Chosen by the features, so that a run
 /// is not held out because it happened to be slow.
 fn largest_scaled_down(table: &Table) -> Vec<Vec<usize>> {
     let rows: Vec<usize> = (0..table.rows.len()).filter(|&row| !table.rows[row].full_scale).collect();
     let groups = table.groups_among(rows.iter().copied());
-    let mut growing: Vec<Vec<f64>> = Vec::new();
-    for column in 0..table.columns.len() {
-        let values: Option<Vec<f64>> =
-            rows.iter().map(|&row| table.rows[row].cells[column].as_ref().and_then(number_of)).collect();
-        let Some(values) = values else { continue };
-        let ranks = ranks(&values);
-        let levels = ranks.iter().fold(0.0, |highest: f64, &rank| highest.max(rank));
-        let targets: Vec<f64> = rows.iter().map(|&row| table.rows[row].target.ln()).collect();
-        if levels >= 2.0 && correlation(&ranks, &targets) > 0.2 {
-            growing.push(ranks.iter().map(|rank| rank / levels).collect());
-        }
-    }
+    let mut growing: Vec<Vec<f64>> = growing(table, &rows).into_iter().map(|(_, sizes)| sizes).collect();
     let together: Vec<f64> =
         (0..rows.len()).map(|row| growing.iter().map(|sizes| sizes[row]).sum()).collect();
     if growing.len() > 1 {
@@ -220,6 +238,25 @@ fn largest_scaled_down(table: &Table) -> Vec<Vec<usize>> {
         }
     }
     held_out
+}
+
+/// Numbers of three levels or more that the target grows with: how closely, and each row's size from
+/// 0 to 1 by rank.
+fn growing(table: &Table, rows: &[usize]) -> Vec<(f64, Vec<f64>)> {
+    let targets: Vec<f64> = rows.iter().map(|&row| table.rows[row].target.ln()).collect();
+    let mut growing = Vec::new();
+    for column in 0..table.columns.len() {
+        let values: Option<Vec<f64>> =
+            rows.iter().map(|&row| table.rows[row].cells[column].as_ref().and_then(number_of)).collect();
+        let Some(values) = values else { continue };
+        let ranks = ranks(&values);
+        let levels = ranks.iter().fold(0.0, |highest: f64, &rank| highest.max(rank));
+        let closely = correlation(&ranks, &targets);
+        if levels >= 2.0 && closely > 0.2 {
+            growing.push((closely, ranks.iter().map(|rank| rank / levels).collect()));
+        }
+    }
+    growing
 }
 
 /// The rank of each value among the different values, from 0.

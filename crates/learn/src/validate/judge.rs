@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use super::Plan;
+use super::{Character, Plan};
 use crate::pipeline::Pipeline;
 use crate::prepare::Prepared;
 use crate::regress::ROWS_FOR_WIDE_NETWORK;
@@ -18,8 +18,21 @@ pub(crate) struct Judged {
     pub group: usize,
     pub predicted: f64,
     pub actual: f64,
+    pub full_scale: bool,
     /// How far beyond its training range the run lay, in spans.
     pub spans: f64,
+}
+
+impl Judged {
+    /// How many times wider than inside the training range doubt is where the run lay.
+    pub(crate) fn stretch(&self) -> f64 {
+        (1.0 + self.spans * self.spans).sqrt()
+    }
+
+    /// ln(actual/predicted), brought to distance 0.
+    pub(crate) fn residual(&self) -> f64 {
+        (self.actual / self.predicted).ln() / self.stretch()
+    }
 }
 
 /// A model on a mix, judged or left out with the reason.
@@ -36,7 +49,12 @@ pub(crate) struct Outcome {
 }
 
 /// Judges every model on every mix.
-pub(crate) fn judge(table: &Table, plan: &Plan, options: &BuildOptions) -> Vec<Verdict> {
+pub(crate) fn judge(
+    table: &Table,
+    plan: &Plan,
+    character: &Character,
+    options: &BuildOptions,
+) -> Vec<Verdict> {
     let prepared: Vec<Prepared> =
         plan.trainings.par_iter().map(|rows| Prepared::of(table, rows, options.remove_outliers)).collect();
     // The slow ones first, so that no thread is left with them at the end.
@@ -47,10 +65,11 @@ pub(crate) fn judge(table: &Table, plan: &Plan, options: &BuildOptions) -> Vec<V
         ModelKind::PowerLaw,
         ModelKind::Tree,
         ModelKind::Linear,
+        ModelKind::Constant,
     ];
     let tasks: Vec<(ModelKind, usize)> = slow_first
         .into_iter()
-        .filter(|&model| unfit(model, table).is_none())
+        .filter(|&model| unfit(model, table, character).is_none())
         .flat_map(|model| (0..prepared.len()).map(move |training| (model, training)))
         .collect();
     let fits: Vec<Result<Pipeline, String>> = tasks
@@ -66,7 +85,7 @@ pub(crate) fn judge(table: &Table, plan: &Plan, options: &BuildOptions) -> Vec<V
     let mut verdicts = Vec::new();
     for model in ModelKind::ALL {
         for (mix, judgements) in &plan.mixes {
-            let outcome = match (unfit(model, table), judgements) {
+            let outcome = match (unfit(model, table, character), judgements) {
                 (Some(reason), _) => Err(reason),
                 (None, Err(reason)) => Err(reason.clone()),
                 (None, Ok(judgements)) => {
@@ -91,14 +110,19 @@ pub(crate) fn judge(table: &Table, plan: &Plan, options: &BuildOptions) -> Vec<V
 }
 
 /// Why a model does not suit the table at all.
-fn unfit(model: ModelKind, table: &Table) -> Option<String> {
+fn unfit(model: ModelKind, table: &Table, character: &Character) -> Option<String> {
     let rows = table.rows.len();
     match model {
+        ModelKind::Constant => None,
+        _ if character.flat => Some("the target is the same in all runs but for noise".to_owned()),
         ModelKind::Network if rows < ROWS_FOR_WIDE_NETWORK => {
             Some(format!("{rows} runs are too few for it; from {ROWS_FOR_WIDE_NETWORK} on it competes"))
         }
         ModelKind::SmallNetwork if rows >= ROWS_FOR_WIDE_NETWORK => {
             Some(format!("{rows} runs are enough for the larger network"))
+        }
+        ModelKind::CurvedPowerLaw if !table.rows.iter().any(|row| row.full_scale) => {
+            Some("exponents that change with size need a full-scale run to hold them".to_owned())
         }
         _ => None,
     }
@@ -110,7 +134,14 @@ fn say(table: &Table, pipeline: &Pipeline, rows: &[usize]) -> Vec<Judged> {
             let known = &table.rows[row];
             let cells: Vec<_> = known.cells.iter().map(Option::as_ref).collect();
             let (predicted, beyond) = pipeline.predict(&cells);
-            Judged { row, group: known.group, predicted, actual: known.target, spans: beyond.spans }
+            Judged {
+                row,
+                group: known.group,
+                predicted,
+                actual: known.target,
+                full_scale: known.full_scale,
+                spans: beyond.spans,
+            }
         })
         .collect()
 }

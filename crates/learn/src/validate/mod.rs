@@ -1,9 +1,11 @@
 //! Judging candidates on runs they have not seen: which runs, by which models, with what result.
 
+mod character;
 mod fold;
 mod judge;
 mod residual;
 
+pub(crate) use character::Character;
 pub(crate) use fold::{Plan, balanced};
 pub(crate) use judge::{Judged, Verdict, judge, seed_of};
-pub(crate) use residual::{Residuals, repetition_noise};
+pub(crate) use residual::{Residuals, undisturbed_level};

@@ -1,16 +1,20 @@
 //! The distribution of the truth around a prediction, from what models said of runs they had not
 //! seen: ln(actual/predicted).
 //!
-//! With at least twenty configurations the residuals speak for themselves: the i-th of n is the
-//! i/(n+1) quantile, so that mass 1/(n+1) stays beyond either end, and the tails follow Student's t.
-//! With fewer they only give a location and a scale, and Student's t with n − 1 degrees of freedom
-//! says how little is known. The scale is never below the noise between repetitions.
+//! Residuals grow with the distance beyond the training range at which they were taken, so they are
+//! first brought to distance 0 (divided by √(1 + spans²)), and a prediction spreads them again by its
+//! own distance. With at least twenty configurations they then speak for themselves: the i-th of n is
+//! the i/(n+1) quantile, so that mass 1/(n+1) stays beyond either end, and the tails follow Student's
+//! t. With fewer they only give a location and a scale. The scale of so few is hardly known, so it is
+//! pooled with what is known beforehand, the noise between repetitions and what a power law leaves
+//! unexplained, as if that were the scale of a few residuals more (the scaled inverse-χ² prior:
+//! Gelman et al., Bayesian Data Analysis, 2.6); Student's t with as many degrees of freedom follows.
+//! Runs that something else slowed down add an upper tail of their own.
 
 use serde::{Deserialize, Serialize};
 
-use super::Judged;
-use crate::statistics::{mean, student_quantile};
-use crate::table::Table;
+use super::{Character, Judged};
+use crate::statistics::{mean, median, student_below, student_quantile};
 
 /// Levels kept; the ends leave 0.5 % either side to the unknown.
 const LEVELS: [f64; 23] = [
@@ -19,10 +23,16 @@ const LEVELS: [f64; 23] = [
 ];
 /// From this many configurations on the residuals' own quantiles are used.
 const ENOUGH: usize = 20;
+/// What is known beforehand counts as this many residuals.
+const PRIOR_FREEDOM: f64 = 4.0;
 /// No clock and no allocator is steadier than this.
 const SMALLEST_SCALE: f64 = 0.003;
-/// Counted as this many residuals of zero: with few, a mean is not yet a bias.
+/// No quantile is farther than this, in logarithms; what is known so badly is not known.
+const FARTHEST: f64 = 600.0;
+/// Counted as this many residuals of zero: with few, a median is not yet a bias.
 const SHRINKAGE: f64 = 4.0;
+/// The share of disturbed runs is shrunk as if this many more had been seen undisturbed.
+const UNDISTURBED: f64 = 4.0;
 
 /// Quantiles of ln(truth/prediction) for a case inside the measured range.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,31 +43,75 @@ pub(crate) struct Residuals {
     pub location: f64,
     /// Their standard deviation.
     pub scale: f64,
-    /// Mean distance beyond the training range at which they were taken, in spans.
+    /// The distance beyond the training range, in spans, that the quantiles are for.
     pub spans: f64,
 }
 
-impl Residuals {
-    /// From what a candidate said; `noise` is the standard deviation between repetitions.
-    pub(crate) fn of(judged: &[Judged], noise: f64) -> Residuals {
-        let mut residuals: Vec<f64> = judged.iter().map(|said| (said.actual / said.predicted).ln()).collect();
-        residuals.sort_by(f64::total_cmp);
+/// Location, scale and degrees of freedom of the residuals of undisturbed runs.
+struct Core {
+    sorted: Vec<f64>,
+    location: f64,
+    /// Mean square distance from the location.
+    square: f64,
+    scale: f64,
+    freedom: f64,
+    /// Configurations.
+    count: usize,
+}
+
+impl Core {
+    fn of(judged: &[Judged], character: &Character) -> Core {
+        let mut sorted: Vec<f64> = judged.iter().map(Judged::residual).collect();
+        sorted.sort_by(f64::total_cmp);
         let mut groups: Vec<usize> = judged.iter().map(|said| said.group).collect();
         groups.sort_unstable();
         groups.dedup();
+        // Full-scale runs are what is to be predicted; where there are some, they alone tell a bias.
+        let full_scale: Vec<Judged> = judged.iter().copied().filter(|said| said.full_scale).collect();
+        let of = if full_scale.is_empty() { judged } else { &full_scale };
+        let mut medians: Vec<f64> = groups
+            .iter()
+            .filter_map(|&group| {
+                let members = of.iter().filter(|said| said.group == group);
+                median(&mut members.map(|said| (said.actual / said.predicted).ln()).collect::<Vec<_>>())
+            })
+            .collect();
+        let tellers = medians.len() as f64;
+        let location = median(&mut medians).unwrap_or(0.0) * tellers / (tellers + SHRINKAGE);
+        let square = mean(sorted.iter().map(|r| (r - location).powi(2))).unwrap_or(0.0);
         let count = groups.len() as f64;
-        let middle = mean(residuals.iter().copied()).unwrap_or(0.0);
-        let location = middle * count / (count + SHRINKAGE);
-        let square = mean(residuals.iter().map(|r| (r - location).powi(2))).unwrap_or(0.0);
-        let freedom = (count - 1.0).max(1.0);
-        // Predictive: the scale's own uncertainty and the location's.
-        let scale = (square * count / freedom).sqrt().max(noise).max(SMALLEST_SCALE)
-            * (1.0 + 1.0 / count.max(1.0)).sqrt();
-        let student = |level: f64| location + scale * student_quantile(level, freedom);
-        let mut quantiles: Vec<(f64, f64)> = LEVELS.iter().map(|&level| (level, student(level))).collect();
-        if groups.len() >= ENOUGH {
-            let stretch = (noise.max(SMALLEST_SCALE) / square.sqrt()).max(1.0);
-            let own = |level: f64| location + stretch * (empirical(&residuals, level) - location);
+        let (known, weight) = match character.prior {
+            Some(prior) => (prior * prior, PRIOR_FREEDOM),
+            None => (0.0, 0.0),
+        };
+        // Without a prior one residual is spent on the location.
+        let freedom = (weight + count - f64::from(weight == 0.0)).max(1.0);
+        let pooled = ((weight * known + count * square) / freedom).sqrt();
+        let scale = pooled.max(character.noise).max(SMALLEST_SCALE) * (1.0 + 1.0 / (count + weight)).sqrt();
+        Core { sorted, location, square, scale, freedom, count: groups.len() }
+    }
+
+    fn student(&self, level: f64) -> f64 {
+        (self.location + self.scale * student_quantile(level, self.freedom)).clamp(-FARTHEST, FARTHEST)
+    }
+}
+
+/// The level of undisturbed residuals below which a run stays, as a logarithm.
+pub(crate) fn undisturbed_level(judged: &[Judged], character: &Character, level: f64) -> f64 {
+    Core::of(judged, character).student(level)
+}
+
+impl Residuals {
+    /// From what a candidate said and what the runs say by themselves.
+    pub(crate) fn of(judged: &[Judged], character: &Character) -> Residuals {
+        let core = Core::of(judged, character);
+        let tail = Tail::of(character);
+        let mut quantiles: Vec<(f64, f64)> =
+            LEVELS.iter().map(|&level| (level, tail.quantile(&core, level))).collect();
+        if core.count >= ENOUGH {
+            let count = core.count as f64;
+            let stretch = (character.noise.max(SMALLEST_SCALE) / core.square.sqrt()).max(1.0);
+            let own = |level: f64| core.location + stretch * (empirical(&core.sorted, level) - core.location);
             let ends = (1.0 / (count + 1.0), count / (count + 1.0));
             for (level, value) in &mut quantiles {
                 *value = match *level {
@@ -66,31 +120,22 @@ impl Residuals {
                     level => own(level),
                 };
             }
-            // Where the residuals end and Student's t begins the order must hold.
-            for index in 1..quantiles.len() {
-                quantiles[index].1 = quantiles[index].1.max(quantiles[index - 1].1);
-            }
         }
-        let spans = mean(judged.iter().map(|said| said.spans)).unwrap_or(0.0);
-        Residuals { quantiles, location, scale, spans }
-    }
-
-    /// The logarithm at a level, by linear interpolation; the ends hold beyond them.
-    pub(crate) fn quantile(&self, level: f64) -> f64 {
-        let upper = self.quantiles.partition_point(|&(known, _)| known < level);
-        match (upper.checked_sub(1).and_then(|below| self.quantiles.get(below)), self.quantiles.get(upper)) {
-            (Some(&(l0, v0)), Some(&(l1, v1))) => v0 + (level - l0) / (l1 - l0) * (v1 - v0),
-            (None, Some(&(_, value))) | (Some(&(_, value)), None) => value,
-            (None, None) => 0.0,
+        // Where the residuals end and Student's t begins the order must hold.
+        for index in 1..quantiles.len() {
+            quantiles[index].1 = quantiles[index].1.max(quantiles[index - 1].1);
         }
+        Residuals { quantiles, location: core.location, scale: core.scale, spans: 0.0 }
     }
 
     /// Whether they make a distribution.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let inside =
-            self.quantiles.iter().all(|&(level, value)| level > 0.0 && level < 1.0 && value.abs() < 700.0);
+        let inside = self
+            .quantiles
+            .iter()
+            .all(|&(level, value)| level > 0.0 && level < 1.0 && value.abs() <= FARTHEST);
         let rising = self.quantiles.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1);
-        let numbers = self.location.abs() < 700.0
+        let numbers = self.location.abs() <= FARTHEST
             && self.scale > 0.0
             && self.scale.is_finite()
             && self.spans >= 0.0
@@ -103,6 +148,44 @@ impl Residuals {
     }
 }
 
+/// Runs slowed down by something else: their share, and how much slower they are.
+struct Tail {
+    share: f64,
+    /// Equally likely slowdowns, as logarithms.
+    slowdowns: Vec<f64>,
+}
+
+impl Tail {
+    fn of(character: &Character) -> Tail {
+        let seen = character.slowdowns.len() as f64;
+        let share = seen / (character.repeated_runs as f64 + UNDISTURBED);
+        Tail { share: if seen > 0.0 { share } else { 0.0 }, slowdowns: character.slowdowns.clone() }
+    }
+
+    /// The quantile of the mixture of undisturbed and slowed runs, by bisection.
+    fn quantile(&self, core: &Core, level: f64) -> f64 {
+        if self.slowdowns.is_empty() {
+            return core.student(level);
+        }
+        let below = |value: f64| student_below((value - core.location) / core.scale, core.freedom);
+        let mixture = |value: f64| {
+            let slowed: f64 = self.slowdowns.iter().map(|slowdown| below(value - slowdown)).sum();
+            (1.0 - self.share) * below(value) + self.share * slowed / self.slowdowns.len() as f64
+        };
+        let slowest = self.slowdowns.iter().copied().fold(0.0, f64::max);
+        let (mut low, mut high) = (core.student(level), core.student(level) + slowest);
+        for _ in 0..50 {
+            let middle = (low + high) / 2.0;
+            if mixture(middle) < level {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        ((low + high) / 2.0).clamp(-FARTHEST, FARTHEST)
+    }
+}
+
 /// The quantile of sorted values that puts the i-th of n at i/(n+1).
 fn empirical(sorted: &[f64], level: f64) -> f64 {
     let Some(&last) = sorted.last() else { return 0.0 };
@@ -112,19 +195,4 @@ fn empirical(sorted: &[f64], level: f64) -> f64 {
         (Some(low), Some(high)) => low + (position - below as f64) * (high - low),
         _ => last,
     }
-}
-
-/// Standard deviation of ln(target) between repetitions, pooled over the larger half of the repeated
-/// configurations: small runs are noisier than the ones that matter. 0 where nothing is repeated.
-pub(crate) fn repetition_noise(table: &Table) -> f64 {
-    let mut groups: Vec<Vec<f64>> = vec![Vec::new(); table.groups];
-    table.rows.iter().for_each(|row| groups[row.group].push(row.target.ln()));
-    groups.retain(|group| group.len() >= 2);
-    let average = |group: &[f64]| group.iter().sum::<f64>() / group.len() as f64;
-    groups.sort_by(|a, b| average(b).total_cmp(&average(a)));
-    groups.truncate(groups.len().div_ceil(2));
-    let squares: f64 =
-        groups.iter().map(|group| group.iter().map(|y| (y - average(group)).powi(2)).sum::<f64>()).sum();
-    let freedom: usize = groups.iter().map(|group| group.len() - 1).sum();
-    if freedom > 0 { (squares / freedom as f64).sqrt() } else { 0.0 }
 }

@@ -69,7 +69,6 @@ fn notes(view: &TargetView) -> Vec<(String, String)> {
         vec![(format!("{hits} of {judged}"), format!("inside the {} interval", share(view.coverage)))];
     if let Some(scores) = &view.scores {
         notes.push((percent(scores.mape), "mean absolute error (MAPE)".to_owned()));
-        notes.push((percent(scores.upp), "of cases under-predicted (UPP)".to_owned()));
     }
     let (killed, known) = view.killed();
     if known > 0 {
@@ -125,7 +124,12 @@ fn name_misses(drawing: &mut Drawing, plot: &Plot, cases: &[(&CaseView, f64)], q
     let positions: Vec<Option<(f64, f64)>> =
         cases.iter().map(|(case, actual)| plot.point(*actual, case.estimate.value)).collect();
     let taken = positions.iter().flatten().map(|&point| Area::around(point, 5.0)).take(2000).collect();
-    let mut labels = Labels::new(plot.area, taken);
+    let Area { left, top, right, bottom } = plot.area;
+    let names = [
+        Area { left, top, right: left + 100.0, bottom: top + 20.0 },
+        Area { left: right - 110.0, top: bottom - 24.0, right, bottom },
+    ];
+    let mut labels = Labels::new(plot.area, taken, names.into());
     let mut misses: Vec<(&CaseView, f64, (f64, f64))> = cases
         .iter()
         .zip(&positions)

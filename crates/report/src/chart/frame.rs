@@ -69,6 +69,8 @@ pub(super) struct Plot {
     pub(super) x: Axis,
     pub(super) y: Axis,
     pub(super) area: Area,
+    /// Least distance of ticks along each axis.
+    spacing: (f64, f64),
 }
 
 impl Plot {
@@ -79,10 +81,10 @@ impl Plot {
         let widest = y.ticks(55.0).iter().map(|(_, label)| text_width(label, 11.5)).fold(0.0, f64::max);
         let left = EDGE + widest + 8.0;
         let right = (canvas.width - EDGE - right).max(left + 60.0);
-        Plot { x: x.placed(left, right), y, area: Area { left, top, right, bottom } }
+        Plot { x: x.placed(left, right), y, area: Area { left, top, right, bottom }, spacing: (90.0, 55.0) }
     }
 
-    /// The same plot as a square as large as fits.
+    /// The same plot as a square as large as fits, both axes with the same ticks.
     pub(super) fn squared(self) -> Self {
         let Area { left, top, right, bottom } = self.area;
         let side = (right - left).min(bottom - top);
@@ -92,19 +94,20 @@ impl Plot {
             x: self.x.placed(left, right),
             y: self.y.placed(bottom, top),
             area: Area { left, top, right, bottom },
+            spacing: (75.0, 75.0),
         }
     }
 
     /// Draws grid, ticks and names.
     pub(super) fn draw(&self, drawing: &mut Drawing) {
         let Area { left, top, right, bottom } = self.area;
-        for (value, label) in self.y.ticks(55.0) {
+        for (value, label) in self.y.ticks(self.spacing.1) {
             let y = self.y.position(value);
             drawing.line("grid", (left, y), (right, y));
             drawing.text("small muted", (left - 8.0, y + 4.0), Anchor::End, &label);
         }
         let mut free_from = f64::NEG_INFINITY;
-        for (value, label) in self.x.ticks(90.0) {
+        for (value, label) in self.x.ticks(self.spacing.0) {
             let x = self.x.position(value);
             drawing.line("grid", (x, top), (x, bottom));
             let half = text_width(&label, 11.0) / 2.0;

@@ -116,11 +116,18 @@ impl Area {
 pub(super) struct Labels {
     bounds: Area,
     taken: Vec<Area>,
+    lines: Vec<Area>,
 }
 
 impl Labels {
-    pub(super) fn new(bounds: Area, taken: Vec<Area>) -> Self {
-        Labels { bounds, taken }
+    /// Labels stay inside the bounds, off what is taken and, if they can, off the lines.
+    pub(super) fn new(bounds: Area, taken: Vec<Area>, lines: Vec<Area>) -> Self {
+        Labels { bounds, taken, lines }
+    }
+
+    /// Lets labels that found no place lie on lines.
+    pub(super) fn ignore_lines(&mut self) {
+        self.lines.clear();
     }
 
     /// Where a label for a point can start (left end of its base line) without covering anything;
@@ -149,7 +156,9 @@ impl Labels {
         for (right, down) in offsets {
             let area =
                 Area { left: x + right, top: y + down, right: x + right + width, bottom: y + down + height };
-            if area.inside(&self.bounds) && !self.taken.iter().any(|other| other.overlaps(&area)) {
+            if area.inside(&self.bounds)
+                && !self.taken.iter().chain(&self.lines).any(|other| other.overlaps(&area))
+            {
                 self.taken.push(area);
                 return Some((area.left, area.bottom - height * 0.22));
             }
@@ -181,7 +190,7 @@ mod tests {
     #[test]
     fn labels_avoid_each_other_or_are_left_out() {
         let bounds = Area { left: 0.0, top: 0.0, right: 200.0, bottom: 40.0 };
-        let mut labels = Labels::new(bounds, vec![Area::around((100.0, 20.0), 5.0)]);
+        let mut labels = Labels::new(bounds, vec![Area::around((100.0, 20.0), 5.0)], vec![]);
         let first = labels.place((100.0, 20.0), (5.0, 30.0), "hello", 12.0).unwrap();
         let second = labels.place((100.0, 20.0), (5.0, 30.0), "hello", 12.0).unwrap();
         assert_ne!(first, second);

@@ -220,16 +220,18 @@ fn name_options(
     let steps = stairs.windows(2).map(|pair| Area::between(pair[0], pair[1]));
     let Area { left, top, right, bottom } = plot.area;
     let bounds = Area { left, top: top - 4.0, right: right + 10.0, bottom: bottom - 20.0 };
-    let mut labels = Labels::new(bounds, signs.chain(steps).collect());
+    let mut labels = Labels::new(bounds, signs.collect(), steps.collect());
     let narrow = right - left < 400.0;
+    let mut homeless = Vec::new();
     for &(point, option) in points.iter().take(40) {
         let figures = || {
-            format!("{}, {}", Quantity::Seconds.format(option.walltime.value), money.format(option.price.0))
+            let time = Quantity::Seconds.format(option.walltime.value);
+            if narrow { String::new() } else { format!(": {time}, {}", money.format(option.price.0)) }
         };
         let resources = || shorten(&option.allocation.to_string(), 32);
         let (class, text) = match option {
-            OptionView { chosen: true, .. } => ("strong halo", format!("recommended: {}", figures())),
-            OptionView { default: true, .. } => ("halo", format!("default: {}", figures())),
+            OptionView { chosen: true, .. } => ("strong halo", format!("recommended{}", figures())),
+            OptionView { default: true, .. } => ("halo", format!("default{}", figures())),
             OptionView { on_front: true, knee: true, .. } => ("small halo", format!("knee: {}", resources())),
             OptionView { on_front: true, .. } if option.fits() && !narrow => {
                 ("small muted halo", resources())
@@ -238,7 +240,15 @@ fn name_options(
         };
         let important = option.chosen || option.default;
         let (size, farthest) = if important { (12.5, 30.0) } else { (11.0, 4.0) };
-        if let Some(at) = labels.place(point, (reach(option), farthest), &text, size) {
+        match labels.place(point, (reach(option), farthest), &text, size) {
+            Some(at) => drawing.text(class, at, Anchor::Start, &text),
+            None if important => homeless.push((point, option, class, text)),
+            None => {}
+        }
+    }
+    labels.ignore_lines();
+    for (point, option, class, text) in homeless {
+        if let Some(at) = labels.place(point, (reach(option), 30.0), &text, 12.5) {
             drawing.text(class, at, Anchor::Start, &text);
         }
     }

@@ -105,14 +105,17 @@ fn draw_zone(drawing: &mut Drawing, plot: &Plot, view: &ScalingView) {
     }
     drawing.rectangle("zone", (x, area.top), area.right - x, area.bottom - area.top);
     drawing.line("rule dotted", (x, area.top), (x, area.bottom));
-    for (text, left, anchor, free) in [
-        ("← measured", x - 6.0, Anchor::End, x - area.left),
+    // Above the plot, where no curve can run through them.
+    let name_end = EDGE + text_width(&view.y.name, 12.0) + 12.0;
+    for (text, at, anchor, free) in [
+        ("← measured", x - 6.0, Anchor::End, x - name_end),
         ("extrapolated →", x + 6.0, Anchor::Start, area.right - x),
     ] {
-        if text_width(text, 11.0) + 12.0 < free {
-            drawing.text("small muted", (left, area.top + 14.0), anchor, text);
+        if text_width(text, 11.0) + 6.0 < free {
+            drawing.text("small muted", (at, area.top - 8.0), anchor, text);
         }
     }
+    drawing.line("rule", (x, area.top - 18.0), (x, area.top));
 }
 
 /// The curve and its band, solid where measured and dashed beyond.

@@ -5,7 +5,7 @@ mod sections;
 mod sheet;
 
 use crate::narrative::verdict_sentence;
-use crate::text::{escape, join_words, plural};
+use crate::text::{escape, glued, join_words, plural};
 use crate::view::RunView;
 use sections::{facts, made, models, plan, target, warnings, where_it_ran};
 use sheet::sheet;
@@ -25,7 +25,7 @@ pub fn run_page(view: &RunView) -> String {
         sheet()
     );
     page.push_str(&format!("<p class=\"kicker\">{}</p>\n", escape(&kicker(view))));
-    page.push_str(&format!("<h1>{}</h1>\n", escape(&verdict_sentence(view))));
+    page.push_str(&format!("<h1>{}</h1>\n", escape(&glued(&verdict_sentence(view)))));
     page.push_str(&facts(view));
     page.push_str(&warnings(&view.warnings));
     for (index, view) in view.targets.iter().enumerate() {

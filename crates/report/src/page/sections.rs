@@ -3,7 +3,7 @@
 use crate::chart::{Canvas, accuracy_chart, candidates_chart, pareto_chart, scaling_chart};
 use crate::narrative::{plan_sentence, target_sentence, target_words};
 use crate::table::{Table, candidates_table, cases_table, host_table, plan_table, sweep_table};
-use crate::text::{escape, percent, plural};
+use crate::text::{escape, glued, percent, plural};
 use crate::view::{PlanView, Provenance, RunView, TargetView, Verdict};
 
 /// Most rows a table of the page has; the rest is in JSON.
@@ -85,8 +85,11 @@ pub(super) fn plan(view: &PlanView) -> String {
         out.push_str(&list("reasons", &view.reasons));
     }
     out.push_str(&warnings(&view.warnings));
-    if !view.options.is_empty() {
+    // One point is no choice and makes no picture.
+    if view.options.len() > 1 {
         out.push_str(&figure("pareto", (440.0, 400.0), |canvas| pareto_chart(view, canvas)));
+    }
+    if !view.options.is_empty() {
         out.push_str(&table(&plan_table(view)));
     }
     if let Some(script) = &view.job_script {
@@ -168,7 +171,7 @@ pub(super) fn made(view: &Provenance) -> String {
 fn figure(id: &str, (wide, narrow): (f64, f64), draw: impl Fn(&Canvas) -> String) -> String {
     format!(
         "<figure>\n<div class=\"wide\">{}</div>\n<div class=\"narrow\">{}</div>\n</figure>\n",
-        draw(&Canvas::inline(format!("{id}-wide"), 760.0, wide)),
+        draw(&Canvas::inline(format!("{id}-wide"), 840.0, wide)),
         draw(&Canvas::inline(format!("{id}-narrow"), 380.0, narrow))
     )
 }
@@ -184,7 +187,7 @@ fn table(table: &Table) -> String {
 }
 
 fn list(class: &str, items: &[String]) -> String {
-    let items: String = items.iter().map(|item| format!("<li>{}</li>\n", escape(item))).collect();
+    let items: String = items.iter().map(|item| format!("<li>{}</li>\n", escape(&glued(item)))).collect();
     let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
     format!("<ul{class}>\n{items}</ul>\n")
 }
@@ -194,7 +197,7 @@ fn heading(text: &str) -> String {
 }
 
 fn paragraph(text: &str) -> String {
-    format!("<p>{}</p>\n", escape(text))
+    format!("<p>{}</p>\n", escape(&glued(text)))
 }
 
 fn capitalised(text: &str) -> String {

@@ -15,9 +15,9 @@ pub(super) fn sheet() -> String {
 const RULES: &str = r#"*{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--harp-paper);color:var(--harp-ink);font:16px/1.55 "Inter","Helvetica Neue",Helvetica,Arial,"Liberation Sans",sans-serif}
-main{max-width:48rem;margin:0 auto;padding:2.5rem 1.25rem 4rem}
+main{max-width:54rem;margin:0 auto;padding:2.5rem 1.25rem 4rem}
 .kicker{margin:0 0 .5rem;color:var(--harp-muted);font-size:.9rem}
-h1{margin:0 0 1.25rem;font-size:1.6rem;line-height:1.3;font-weight:650;text-wrap:pretty}
+h1{margin:0 0 1.25rem;font-size:1.45rem;line-height:1.35;font-weight:650;text-wrap:pretty}
 h2{margin:3rem 0 .75rem;padding-top:.75rem;border-top:1px solid var(--harp-grid);font-size:1.25rem;line-height:1.3}
 h3{margin:2rem 0 .5rem;font-size:1rem}
 p{margin:0 0 .75rem}
@@ -26,16 +26,17 @@ p{margin:0 0 .75rem}
 .facts dt{color:var(--harp-muted);font-size:.85rem;line-height:1.35}
 .facts dd{margin:0;font-size:1.5rem;font-weight:650;line-height:1.3}
 .facts div{display:flex;flex-direction:column-reverse;justify-content:flex-end}
-figure{margin:1.25rem 0 1.75rem}
-figure svg{display:block;width:100%;height:auto;margin-left:-16px;width:calc(100% + 32px)}
+figure{margin:.25rem 0 1.5rem}
+figure svg{display:block;width:calc(100% + 2rem);height:auto;margin:0 -1rem}
 .narrow{display:none}
 .scroll{overflow-x:auto;margin:0 0 1.25rem}
 table{border-collapse:collapse;width:100%;font-size:.85rem;line-height:1.4;font-variant-numeric:tabular-nums}
 th{text-align:left;font-weight:600;color:var(--harp-muted);border-bottom:1px solid var(--harp-muted);vertical-align:bottom}
-th,td{padding:.3rem .9rem .3rem 0}
+th,td{padding:.3rem .8rem .3rem 0}
 td{border-bottom:1px solid var(--harp-grid);vertical-align:top}
 th:last-child,td:last-child{padding-right:0}
 .num{text-align:right;white-space:nowrap}
+p,li{max-width:44rem}
 td.strong{font-weight:650}
 td.faint{color:var(--harp-muted)}
 td.good{color:var(--harp-c2)}
@@ -50,6 +51,6 @@ code{font:.9em ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",mon
 .made dt{color:var(--harp-muted)}
 .made dd{margin:0;overflow-wrap:anywhere}
 .note{color:var(--harp-muted);font-size:.9rem}
-@media (max-width:34rem){main{padding:1.5rem 1rem 3rem}h1{font-size:1.3rem}.wide{display:none}.narrow{display:block}.facts{grid-template-columns:1fr 1fr}}
+@media (max-width:34rem){main{padding:1.5rem 1rem 3rem}h1{font-size:1.3rem}.wide{display:none}.narrow{display:block}.facts{grid-template-columns:1fr 1fr}table{width:auto}td,th{white-space:nowrap}}
 @media print{body{font-size:10.5pt}main{max-width:none;padding:0}h2{break-after:avoid}figure,tr,.facts,pre{break-inside:avoid}.scroll{overflow:visible}.wide{display:block}.narrow{display:none}}
 "#;

@@ -4,7 +4,7 @@
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Below this a text column is not narrowed.
-pub(super) const NARROWEST: usize = 10;
+pub(super) const NARROWEST: usize = 14;
 
 /// The width of a text in terminal cells.
 pub(super) fn width(text: &str) -> usize {

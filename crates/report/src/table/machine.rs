@@ -7,11 +7,12 @@ use super::{Cell, Table};
 impl Table {
     /// Comma-separated values with a head; numbers bare, missing cells empty.
     pub fn to_csv(&self) -> String {
+        let table = self.for_programs();
         let mut out = String::new();
-        let heads: Vec<String> = self.columns.iter().map(|column| quoted(&column.key)).collect();
+        let heads: Vec<String> = table.columns.iter().map(|column| quoted(&column.key)).collect();
         out.push_str(&heads.join(","));
         out.push('\n');
-        for row in &self.rows {
+        for row in &table.rows {
             let cells: Vec<String> = row.iter().map(csv_cell).collect();
             out.push_str(&cells.join(","));
             out.push('\n');
@@ -21,13 +22,14 @@ impl Table {
 
     /// One object a row, by column key, in column order of the keys' names.
     pub fn to_json(&self) -> Json {
+        let table = self.for_programs();
         let object = |row: &Vec<Cell>| {
-            let pairs = self.columns.iter().zip(row);
+            let pairs = table.columns.iter().zip(row);
             let entries: Map<String, Json> =
                 pairs.map(|(column, cell)| (column.key.clone(), json_cell(cell))).collect();
             Json::Object(entries)
         };
-        Json::Array(self.rows.iter().map(object).collect())
+        Json::Array(table.rows.iter().map(object).collect())
     }
 }
 

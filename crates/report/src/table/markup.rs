@@ -7,12 +7,13 @@ use crate::text::{escape, printable};
 impl Table {
     /// A Markdown table with aligned columns, readable as it is.
     pub fn to_markdown(&self) -> String {
-        if self.columns.is_empty() {
+        let table = self.for_people();
+        if table.columns.is_empty() {
             return String::new();
         }
-        let heads: Vec<String> = self.columns.iter().map(|column| markdown_cell(&column.title)).collect();
+        let heads: Vec<String> = table.columns.iter().map(|column| markdown_cell(&column.title)).collect();
         let bodies: Vec<Vec<String>> =
-            self.rows.iter().map(|row| row.iter().map(|cell| markdown_cell(&cell.text)).collect()).collect();
+            table.rows.iter().map(|row| row.iter().map(|cell| markdown_cell(&cell.text)).collect()).collect();
         let widths: Vec<usize> = (0..heads.len())
             .map(|index| {
                 let cells = bodies.iter().map(|row| super::layout::width(&row[index])).max().unwrap_or(0);
@@ -20,13 +21,13 @@ impl Table {
             })
             .collect();
         let line = |texts: &[String]| {
-            let cells = texts.iter().zip(&widths).zip(&self.columns).map(|((text, &room), column)| {
+            let cells = texts.iter().zip(&widths).zip(&table.columns).map(|((text, &room), column)| {
                 let (before, after) = super::layout::padding(text, room, column.align == Align::Right);
                 format!("{}{text}{}", " ".repeat(before), " ".repeat(after))
             });
             format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
         };
-        let rule = self.columns.iter().zip(&widths).map(|(column, &room)| match column.align {
+        let rule = table.columns.iter().zip(&widths).map(|(column, &room)| match column.align {
             Align::Left => "-".repeat(room + 2),
             Align::Right => format!("{}:", "-".repeat(room + 1)),
         });
@@ -40,6 +41,7 @@ impl Table {
 
     /// An HTML `<table>`; numbers carry class `num`, tones their own classes.
     pub fn to_html(&self) -> String {
+        let table = self.for_people();
         let class = |align: Align, tone: Tone| {
             let names: Vec<&str> = [
                 (align == Align::Right).then_some("num"),
@@ -59,14 +61,14 @@ impl Table {
             if names.is_empty() { String::new() } else { format!(" class=\"{}\"", names.join(" ")) }
         };
         let mut out = String::from("<table>\n<thead><tr>");
-        for column in &self.columns {
+        for column in &table.columns {
             let class = class(column.align, Tone::Plain);
             out.push_str(&format!("<th scope=\"col\"{class}>{}</th>", escape(&column.title)));
         }
         out.push_str("</tr></thead>\n<tbody>\n");
-        for row in &self.rows {
+        for row in &table.rows {
             out.push_str("<tr>");
-            for (column, cell) in self.columns.iter().zip(row) {
+            for (column, cell) in table.columns.iter().zip(row) {
                 out.push_str(&format!("<td{}>{}</td>", class(column.align, cell.tone), escape(&cell.text)));
             }
             out.push_str("</tr>\n");

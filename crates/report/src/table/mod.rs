@@ -24,6 +24,14 @@ pub enum Align {
     Right,
 }
 
+/// Who sees a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Audience {
+    Everyone,
+    People,
+    Programs,
+}
+
 /// A column's head.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
@@ -31,13 +39,20 @@ pub struct Column {
     key: String,
     align: Align,
     optional: bool,
+    audience: Audience,
 }
 
 impl Column {
     /// A column of texts.
     pub fn left(title: impl Into<String>) -> Self {
         let title = title.into();
-        Column { key: key_of(&title), title, align: Align::Left, optional: false }
+        Column {
+            key: key_of(&title),
+            title,
+            align: Align::Left,
+            optional: false,
+            audience: Audience::Everyone,
+        }
     }
 
     /// A column of numbers.
@@ -54,6 +69,18 @@ impl Column {
     /// May be left out where the terminal is too narrow; the last such column goes first.
     pub fn optional(mut self) -> Self {
         self.optional = true;
+        self
+    }
+
+    /// Shown only to people: a range in words.
+    pub fn for_people(mut self) -> Self {
+        self.audience = Audience::People;
+        self
+    }
+
+    /// Only in CSV and JSON: the ends of that range as numbers.
+    pub fn for_programs(mut self) -> Self {
+        self.audience = Audience::Programs;
         self
     }
 
@@ -106,6 +133,11 @@ impl Cell {
     /// A yes-or-no shown as `text`.
     pub fn truth(text: impl Into<String>, value: bool) -> Self {
         Cell { text: text.into(), value: Some(Json::from(value)), tone: Tone::Plain }
+    }
+
+    /// A text for people that programs read as another one.
+    pub fn word(text: impl Into<String>, word: &str) -> Self {
+        Cell { text: text.into(), value: Some(Json::from(word)), tone: Tone::Plain }
     }
 
     /// The same cell in a tone.
@@ -197,6 +229,18 @@ impl Table {
             (0..self.columns.len()).map(|index| self.rows.is_empty() || is_filled(index)).collect();
         let keep = |index: usize| filled.get(index).copied().unwrap_or(false);
         self.with_columns(keep)
+    }
+
+    /// The table as people see it.
+    fn for_people(&self) -> Table {
+        let keep = |index: usize| self.columns[index].audience != Audience::Programs;
+        self.clone().with_columns(keep)
+    }
+
+    /// The table as programs read it.
+    fn for_programs(&self) -> Table {
+        let keep = |index: usize| self.columns[index].audience != Audience::People;
+        self.clone().with_columns(keep)
     }
 
     /// The same table with only the columns wanted.

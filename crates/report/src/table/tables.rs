@@ -20,11 +20,16 @@ pub fn cases_table(view: &TargetView) -> Table {
     let mut columns: Vec<Column> = names.iter().map(|name| feature_column(name, &view.cases)).collect();
     columns.extend([
         Column::right("predicted").key(format!("predicted{unit}")),
-        Column::right(interval).key("interval"),
+        Column::right(interval).for_people(),
+        Column::right("low").key(format!("low{unit}")).for_programs(),
+        Column::right("high").key(format!("high{unit}")).for_programs(),
         Column::right("request").key(format!("request{unit}")).optional(),
         Column::right("actual").key(format!("actual{unit}")),
         Column::right("error").key("error_percent"),
         Column::left("verdict"),
+        Column::left("lower bound").key("actual_is_lower_bound").for_programs(),
+        Column::left("killed").key("killed_at_request").for_programs(),
+        Column::left("extrapolated").for_programs(),
     ]);
     let mut table = Table::new(columns);
     for case in &view.cases {
@@ -32,10 +37,15 @@ pub fn cases_table(view: &TargetView) -> Table {
         cells.extend([
             Cell::number(quantity.format(case.estimate.value), case.estimate.value),
             Cell::text(quantity.range(case.estimate.low, case.estimate.high)),
+            bare(case.estimate.low),
+            bare(case.estimate.high),
             Cell::number(quantity.format(case.request), case.request),
             actual_cell(case, &quantity),
             case.error_percent.map_or_else(Cell::missing, |error| Cell::number(signed_percent(error), error)),
             verdict_cell(case),
+            case.actual.map_or_else(Cell::missing, |actual| truth(actual.exact().is_none())),
+            case.killed.map_or_else(Cell::missing, truth),
+            truth(case.extrapolates()),
         ]);
         table.push(cells);
     }
@@ -45,7 +55,7 @@ pub fn cases_table(view: &TargetView) -> Table {
 fn actual_cell(case: &CaseView, quantity: &Quantity) -> Cell {
     match case.actual {
         Some(Observed::Exact(value)) => Cell::number(quantity.format(value), value),
-        Some(Observed::AtLeast(value)) => Cell::text(format!("≥ {}", quantity.format(value))),
+        Some(Observed::AtLeast(value)) => Cell::number(format!("≥ {}", quantity.format(value)), value),
         None => Cell::missing(),
     }
 }
@@ -58,13 +68,27 @@ fn verdict_cell(case: &CaseView) -> Cell {
     if case.extrapolates() {
         words.push("extrapolated");
     }
-    match case.verdict {
-        Verdict::Unknown if words.len() == 1 => Cell::missing(),
-        Verdict::Unknown => Cell::text(words[1..].join(", ")),
-        Verdict::Hit if case.killed == Some(true) => Cell::text(words.join(", ")).tone(Tone::Warning),
-        Verdict::Hit => Cell::text(words.join(", ")).tone(Tone::Good),
-        Verdict::Above | Verdict::Below => Cell::text(words.join(", ")).tone(Tone::Bad),
+    let tone = match case.verdict {
+        Verdict::Unknown => Tone::Plain,
+        Verdict::Hit if case.killed == Some(true) => Tone::Warning,
+        Verdict::Hit => Tone::Good,
+        Verdict::Above | Verdict::Below => Tone::Bad,
+    };
+    let shown = if case.verdict == Verdict::Unknown { &words[1..] } else { &words[..] };
+    match (shown, case.actual) {
+        ([], None) => Cell::missing(),
+        ([], Some(_)) => Cell::word(case.verdict.name(), case.verdict.key()),
+        _ => Cell::word(shown.join(", "), case.verdict.key()).tone(tone),
     }
+}
+
+/// A number only programs read.
+fn bare(value: f64) -> Cell {
+    Cell::number(number(value), value)
+}
+
+fn truth(value: bool) -> Cell {
+    Cell::truth(if value { "yes" } else { "no" }, value)
 }
 
 /// Features that differ between cases, by name.
@@ -110,18 +134,17 @@ pub fn candidates_table(view: &CandidatesView) -> Table {
         Column::left("").key("chosen"),
         Column::left("model"),
         Column::left("trained on").key("mix"),
-        Column::left("preparation"),
-        Column::right("rows").key("training_rows").optional(),
+        Column::left("adjusted by"),
         Column::right("MAPE").key("mape_percent"),
         Column::right("UPP").key("upp_percent"),
         Column::right("UP MAPE").key("up_mape_percent").optional(),
         Column::right("OV MAPE").key("ov_mape_percent"),
         Column::right("MAE").key(format!("mae{unit}")).optional(),
         Column::right("factor").key("adjustment").optional(),
-        Column::right("rerun cost").key(format!("reexecution_cost{unit}")),
-        Column::left("note"),
+        Column::right("reserved").key("reserved_ratio"),
     ]);
-    for candidate in &view.candidates {
+    // Those that did not compete are no rows: why not is said below the table.
+    for candidate in view.candidates.iter().filter(|candidate| candidate.scores.is_some()) {
         let score = |get: fn(&harp_core::Scores) -> Option<f64>| {
             candidate
                 .scores
@@ -138,16 +161,14 @@ pub fn candidates_table(view: &CandidatesView) -> Table {
             Cell::truth(if candidate.chosen { "→" } else { "" }, candidate.chosen).tone(Tone::Good),
             Cell::text(candidate.regressor.as_str()).tone(tone),
             text_or_missing(&candidate.mix),
-            text_or_missing(&candidate.preparation),
-            Cell::from(candidate.training_rows),
+            text_or_missing(&candidate.adjusted_by),
             score(|s| Some(s.mape)),
             score(|s| Some(s.upp)),
             score(|s| s.up_mape),
             score(|s| s.ov_mape),
             plain(candidate.scores.as_ref().map(|s| s.mae), &|v| quantity.format(v)),
             plain(candidate.adjustment, &|v| format!("{v:.2}")),
-            plain(candidate.reexecution_cost, &|v| quantity.format(v)),
-            candidate.note.as_deref().map_or_else(Cell::missing, |note| Cell::text(note).tone(Tone::Warning)),
+            plain(candidate.reserved_ratio, &|v| format!("{v:.2} ×")),
         ]);
     }
     table.without_empty_columns()
@@ -160,7 +181,9 @@ pub fn plan_table(view: &PlanView) -> Table {
         Column::left("").key("chosen"),
         Column::left("allocation"),
         Column::right("time").key("walltime_seconds"),
-        Column::right(format!("{} interval", share(view.coverage))).key("walltime_interval").optional(),
+        Column::right(format!("{} interval", share(view.coverage))).for_people().optional(),
+        Column::right("low").key("walltime_low_seconds").for_programs(),
+        Column::right("high").key("walltime_high_seconds").for_programs(),
         Column::right("time limit").key("request_time_seconds"),
         Column::right("memory").key("request_memory_bytes").optional(),
         Column::right("price").key("price"),
@@ -177,6 +200,8 @@ pub fn plan_table(view: &PlanView) -> Table {
             Cell::text(option.allocation.to_string()).tone(tone),
             Cell::number(Quantity::Seconds.format(time.value), time.value).tone(tone),
             Cell::text(Quantity::Seconds.range(time.low, time.high)),
+            bare(time.low),
+            bare(time.high),
             Cell::number(option.request_time.to_walltime(), option.request_time.0),
             option
                 .request_memory

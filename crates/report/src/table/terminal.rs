@@ -12,6 +12,10 @@ const GAP: &str = "  ";
 impl Table {
     /// The table in at most `room` terminal cells a line, with a line break at its end.
     pub fn to_terminal(&self, room: usize, style: &Style) -> String {
+        self.for_people().drawn(room, style)
+    }
+
+    fn drawn(&self, room: usize, style: &Style) -> String {
         if self.columns.is_empty() {
             return String::new();
         }
@@ -45,7 +49,7 @@ impl Table {
             let names: Vec<&str> = dropped.iter().rev().map(|&index| self.columns[index].title()).collect();
             let note = format!("not shown for lack of width: {}", names.join(", "));
             let note = wrap(&shown(&note, style), room).join("\n");
-            Some(table.to_terminal(room, style) + &style.paint(Tone::Faint, &note) + "\n")
+            Some(table.drawn(room, style) + &style.paint(Tone::Faint, &note) + "\n")
         })
     }
 

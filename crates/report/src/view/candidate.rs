@@ -10,16 +10,14 @@ pub struct CandidateView {
     pub regressor: String,
     /// What it learned from: `sd`, `sd+25%fs`.
     pub mix: String,
-    /// How the features were prepared, in a word or two; empty when there is nothing to say.
-    pub preparation: String,
+    /// How its predictions are raised before they are asked for: `study`, `envelope`; empty for not at all.
+    pub adjusted_by: String,
     /// The factor predictions are multiplied with for a request.
     pub adjustment: Option<f64>,
-    /// Rows it learned from.
-    pub training_rows: usize,
     /// Scores on validation rows; `None` when it could not be trained or judged.
     pub scores: Option<Scores>,
-    /// Mean cost of a job when killed jobs are run again, in units of the target.
-    pub reexecution_cost: Option<f64>,
+    /// Everything reserved until a job fits when killed jobs are run again, as a multiple of the truth.
+    pub reserved_ratio: Option<f64>,
     /// Whether it is the one used.
     pub chosen: bool,
     /// Why it could not be trained or was left out.
@@ -29,7 +27,7 @@ pub struct CandidateView {
 impl CandidateView {
     /// `tree, sd+25%fs, pca`.
     pub fn label(&self) -> String {
-        [&self.regressor, &self.mix, &self.preparation]
+        [&self.regressor, &self.mix, &self.adjusted_by]
             .into_iter()
             .filter(|part| !part.is_empty())
             .map(String::as_str)
@@ -52,6 +50,19 @@ pub struct CandidatesView {
 }
 
 impl CandidatesView {
+    /// What did not compete and why, one line a reason.
+    pub fn left_out(&self) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for candidate in self.candidates.iter().filter(|candidate| candidate.scores.is_none()) {
+            if let Some(note) = &candidate.note {
+                let line = format!("{} did not compete: {note}", candidate.regressor);
+                let is_new = !lines.contains(&line);
+                lines.extend(is_new.then_some(line));
+            }
+        }
+        lines
+    }
+
     /// The one used.
     pub fn winner(&self) -> Option<&CandidateView> {
         self.candidates.iter().find(|candidate| candidate.chosen)

@@ -32,6 +32,16 @@ impl Verdict {
         }
     }
 
+    /// The same word as in JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            Verdict::Hit => "hit",
+            Verdict::Above => "above",
+            Verdict::Below => "below",
+            Verdict::Unknown => "unknown",
+        }
+    }
+
     /// Whether the truth is known to lie outside the interval.
     pub fn is_miss(self) -> bool {
         matches!(self, Verdict::Above | Verdict::Below)

@@ -18,6 +18,8 @@ pub struct TargetView {
     pub cases: Vec<CaseView>,
     /// Scores of the cases whose truth is known exactly.
     pub scores: Option<Scores>,
+    /// The same of what a scheduler would have been asked for: its UPP is the share of jobs killed.
+    pub request_scores: Option<Scores>,
     /// The candidate models; `None` when only predicting.
     pub candidates: Option<CandidatesView>,
     /// Scaling curves, the most telling first.
@@ -27,13 +29,24 @@ pub struct TargetView {
 impl TargetView {
     /// Gathers cases and scores them; candidates and curves can be set afterwards.
     pub fn new(target: Target, coverage: f64, evidence: Evidence, cases: Vec<CaseView>) -> Self {
-        let pairs: Vec<(f64, f64)> = cases
-            .iter()
-            .filter_map(|case| Some((case.estimate.value, case.actual.and_then(Observed::exact)?)))
-            .filter(|(predicted, actual)| predicted.is_finite() && actual.is_finite())
-            .collect();
-        let scores = Scores::of(&pairs);
-        TargetView { target, coverage, evidence, cases, scores, candidates: None, scaling: Vec::new() }
+        let score = |figure: fn(&CaseView) -> f64| {
+            let pairs =
+                cases.iter().filter_map(|case| Some((figure(case), case.actual.and_then(Observed::exact)?)));
+            let finite = pairs.filter(|(predicted, actual)| predicted.is_finite() && actual.is_finite());
+            Scores::of(&finite.collect::<Vec<_>>())
+        };
+        let scores = score(|case| case.estimate.value);
+        let request_scores = score(|case| case.request);
+        TargetView {
+            target,
+            coverage,
+            evidence,
+            cases,
+            scores,
+            request_scores,
+            candidates: None,
+            scaling: Vec::new(),
+        }
     }
 
     /// Cases whose truth lies in the interval, and cases that could be judged.

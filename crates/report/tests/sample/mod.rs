@@ -21,8 +21,13 @@ fn noise(seed: u64) -> f64 {
     ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
 }
 
+/// Four digits: the same on every machine, whatever its mathematical library does with the rest.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
+}
+
 fn seconds(rate: f64, n: f64) -> f64 {
-    0.004 + rate * n.powf(1.04)
+    rounded(0.004 + rate * n.powf(1.04))
 }
 
 fn memory(n: f64) -> f64 {
@@ -53,7 +58,7 @@ fn series(index: usize, truth: &dyn Fn(f64) -> f64, spread: f64) -> ScalingSerie
     let estimate = |n: f64| {
         let wide = spread * (0.6 + 0.25 * (n / 20_000.0).max(1.0).ln());
         let value = truth(n) * 1.03;
-        Estimate::new(value, value / (1.0 + wide), value * (1.0 + wide))
+        Estimate::new(rounded(value), rounded(value / (1.0 + wide)), rounded(value * (1.0 + wide)))
     };
     let curve = (0..=80).map(|step| {
         let x = 500.0 * f64::powf(2400.0, f64::from(step) / 80.0);
@@ -61,7 +66,7 @@ fn series(index: usize, truth: &dyn Fn(f64) -> f64, spread: f64) -> ScalingSerie
     });
     let tests = TESTS.iter().enumerate().map(|(i, &x)| {
         let off = if index == 1 && i == 4 { 1.55 } else { 1.0 + spread * 0.6 * noise(seed + 700 + i as u64) };
-        TestPoint { x, predicted: estimate(x), actual: Some(Observed::Exact(truth(x) * off)) }
+        TestPoint { x, predicted: estimate(x), actual: Some(Observed::Exact(rounded(truth(x) * off))) }
     });
     ScalingSeries {
         name: METHODS[index].0.to_owned(),
@@ -91,7 +96,7 @@ fn cases(view: &ScalingView) -> Vec<CaseView> {
     let mut cases = Vec::new();
     for series in &view.series {
         for test in &series.tests {
-            let request = test.predicted.value * 1.12;
+            let request = rounded(test.predicted.value * 1.12);
             let mut case =
                 CaseView::from_parts(features(&series.name, test.x), test.predicted, request, test.actual);
             if test.x > 100_000.0 {
@@ -126,9 +131,8 @@ pub fn candidates(target: Target) -> CandidatesView {
             all.push(CandidateView {
                 regressor: (*regressor).to_owned(),
                 mix: (*mix).to_owned(),
-                preparation: String::new(),
+                adjusted_by: String::new(),
                 adjustment: Some(1.0 + mape / 200.0),
-                training_rows: 36 + 4 * m,
                 scores: Some(Scores {
                     cases: 12,
                     mse: 0.02 * mape,
@@ -139,7 +143,7 @@ pub fn candidates(target: Target) -> CandidatesView {
                     up_mape: (!chosen && upp > 0.0).then_some(mape * 0.6),
                     ov_mape: Some(mape * 1.1),
                 }),
-                reexecution_cost: Some(1.2 + mape / 50.0),
+                reserved_ratio: Some(1.2 + mape / 50.0),
                 chosen,
                 note: None,
             });
@@ -226,9 +230,9 @@ pub fn run() -> RunView {
     let mut memory_view = self::scaling();
     memory_view.title = "Peak memory is a base plus 24 bytes an element".to_owned();
     memory_view.y = AxisView::logarithmic("peak memory", Quantity::Bytes);
-    memory_view.series = vec![series(0, &memory, 0.02)];
-    memory_view.series[0].name = String::new();
+    memory_view.series = vec![series(0, &memory, 0.05)];
     let mut memory = TargetView::new(Target::PeakMemory, 0.9, evidence, cases(&memory_view));
+    memory_view.series[0].name = String::new();
     memory.scaling = vec![memory_view];
     RunView {
         application: "euler".to_owned(),

@@ -1,0 +1,156 @@
+//! Bad input gets a message with place and fix, and the documented exit code.
+#![allow(clippy::unwrap_used, clippy::panic)] // a test that cannot go on should stop
+
+mod support;
+
+use std::fs;
+use std::io::Read;
+use std::process::Stdio;
+
+const GOOD: &str = r#"
+name = "echo"
+
+[program]
+command = "true {n}"
+
+[parameters.n]
+type = "integer"
+sd = [1, 2, 3, 4, 5, 6]
+test = [8]
+"#;
+
+fn folder(experiment: &str) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("harp.toml"), experiment).unwrap();
+    directory
+}
+
+#[test]
+fn without_an_experiment_it_says_how_to_make_one() {
+    let empty = tempfile::tempdir().unwrap();
+    for command in ["plan", "generate", "status", "build", "run", "history", "recommend"] {
+        let said = support::stderr(&support::run(empty.path(), &[command], 2));
+        assert!(said.starts_with("error: there is no harp.toml"), "{command}: {said}");
+        assert!(said.contains("hint: `harp init"), "{command}: {said}");
+    }
+}
+
+#[test]
+fn mistakes_in_the_file_are_named_with_line_column_and_fix() {
+    let directory = folder(&GOOD.replace("type = \"integer\"", "tpye = \"integer\"").replace("{n}", "{m}"));
+    let said = support::stderr(&support::run(directory.path(), &["plan"], 2));
+    assert!(said.contains("error: harp.toml:8:1: "), "{said}");
+    assert!(said.contains("type"), "{said}");
+    assert!(said.contains("harp.toml:5:"), "every mistake is named at once: {said}");
+    assert!(!directory.path().join(".harp").exists(), "nothing was started");
+}
+
+#[test]
+fn nothing_learned_yet_is_exit_3() {
+    let directory = folder(GOOD);
+    support::run(directory.path(), &["build"], 3);
+    support::run(directory.path(), &["predict", "n=4"], 3);
+    support::run(directory.path(), &["models"], 3);
+    // Two different configurations teach nothing.
+    let few = folder(&GOOD.replace("[1, 2, 3, 4, 5, 6]", "[1, 2]"));
+    support::run(few.path(), &["generate", "--scale", "sd"], 0);
+    let said = support::stderr(&support::run(few.path(), &["build"], 3));
+    assert!(said.contains("at least 4 are needed"), "{said}");
+}
+
+#[test]
+fn predictions_are_refused_far_outside_what_was_measured() {
+    let directory = folder(GOOD);
+    let here = directory.path();
+    support::run(here, &["generate", "--scale", "sd"], 0);
+    support::run(here, &["build"], 0);
+    support::run(here, &["predict", "n=5"], 0);
+    let beyond = support::json(here, &["predict", "n=12", "--json"]);
+    assert_eq!(beyond["cases"][0]["predictions"][0]["extrapolates"], true);
+    let said = support::stderr(&support::run(here, &["predict", "n=100000"], 5));
+    assert!(
+        said.contains("n=100000 is outside the measured 1 to 6") && said.contains("--extrapolate"),
+        "{said}"
+    );
+    support::run(here, &["predict", "n=100000", "--extrapolate"], 0);
+    let said = support::stderr(&support::run(here, &["predict", "m=5"], 2));
+    assert!(said.contains("`m` is not a parameter") && said.contains("it has n"), "{said}");
+    support::run(here, &["predict", "n"], 2);
+    let said = support::stderr(&support::run(here, &["recommend", "n=5", "--max-time", "0.000001s"], 4));
+    assert!(said.contains("error:"), "{said}");
+}
+
+#[test]
+fn damaged_files_are_refused_and_not_overwritten() {
+    let directory = folder(GOOD);
+    let here = directory.path();
+    fs::create_dir(here.join(".harp")).unwrap();
+    let notes = "these are my notes, not a database\n".repeat(100);
+    fs::write(here.join(".harp/history.sqlite"), &notes).unwrap();
+    let said = support::stderr(&support::run(here, &["generate"], 2));
+    assert!(said.contains("is not a harp history"), "{said}");
+    assert_eq!(fs::read_to_string(here.join(".harp/history.sqlite")).unwrap(), notes);
+
+    fs::write(here.join(".harp/model.json"), "{\"format\":\"harp-model\",\"version\":99}").unwrap();
+    support::run(here, &["predict", "n=1"], 2);
+    fs::write(here.join("model.json"), "[]").unwrap();
+    support::run(here, &["predict", "n=1", "--model", "model.json"], 2);
+}
+
+#[test]
+fn failed_runs_are_kept_told_and_retried_on_request() {
+    let directory = folder(&GOOD.replace("true {n}", "sh -c 'test -e go' {n}"));
+    let here = directory.path();
+    support::run(here, &["generate", "--scale", "sd"], 0);
+    support::run(here, &["generate", "--scale", "sd", "--strict"], 0);
+    let status = support::json(here, &["status", "--json"]);
+    assert_eq!(status["scales"][0]["failed"], 6, "{status:#}");
+    support::run(here, &["build"], 3);
+    support::run(here, &["generate", "--scale", "sd", "--retry-failed", "--strict"], 7);
+    fs::write(here.join("go"), "").unwrap();
+    support::run(here, &["generate", "--scale", "sd", "--retry-failed", "--strict"], 0);
+    assert_eq!(support::json(here, &["status", "--json"])["scales"][0]["done"], 6);
+    assert_eq!(support::json(here, &["history", "--json"]).as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let directory = folder(&GOOD.replace("[1, 2, 3, 4, 5, 6]", "{ from = 1, to = 3000, step = 1 }"));
+    let mut child = support::harp(directory.path(), &["plan"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut some = [0; 10];
+    child.stdout.take().unwrap().read_exact(&mut some).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn output_is_plain_when_piped_and_ascii_where_the_locale_is() {
+    let directory = folder(GOOD);
+    let text = support::stdout(directory.path(), &["plan"]);
+    assert!(!text.contains('\u{1b}'), "{text}");
+    let coloured = support::stdout(directory.path(), &["status", "--color", "always"]);
+    let ascii = support::harp(directory.path(), &["plan"]).env("LC_ALL", "C").output().unwrap();
+    assert!(ascii.stdout.is_ascii(), "{}", String::from_utf8_lossy(&ascii.stdout));
+    assert!(!coloured.is_empty());
+}
+
+#[test]
+fn two_sweeps_of_one_experiment_do_not_run_at_once() {
+    let directory = folder(&GOOD.replace("true {n}", "sh -c 'sleep 0.3' {n}"));
+    let here = directory.path();
+    let mut first = support::harp(here, &["generate", "--scale", "sd"]).spawn().unwrap();
+    while !here.join(".harp/running.json").exists() {
+        assert!(first.try_wait().unwrap().is_none(), "the sweep ended early");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let said = support::stderr(&support::run(here, &["generate"], 2));
+    assert!(said.contains("another harp is running this experiment"), "{said}");
+    let status = support::json(here, &["status", "--json"]);
+    assert_eq!(status["running"].as_array().unwrap().len(), 1, "{status:#}");
+    assert!(first.wait().unwrap().success());
+}

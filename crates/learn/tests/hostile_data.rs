@@ -1,0 +1,70 @@
+//! Strange tables: an answer or a clear refusal, never a panic, a NaN or a negative time.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use common::columns;
+use harp_core::{Dataset, Observed, Row, Scale, Target, Value};
+use harp_learn::{BuildOptions, ModelFile, Policy, build};
+use proptest::prelude::*;
+
+fn cell() -> impl Strategy<Value = Option<Value>> {
+    prop_oneof![
+        4 => (-3i64..8).prop_map(|number| Some(Value::Integer(number))),
+        3 => (0.0..1e4f64).prop_map(|number| Some(Value::Real(number))),
+        1 => prop_oneof![Just(1e300), Just(-1e300), Just(1e-300), Just(0.0)].prop_map(|n| Some(Value::Real(n))),
+        2 => prop_oneof![Just("a"), Just("b"), Just(""), Just("ü=1 2")].prop_map(|text| Some(Value::from(text))),
+        1 => any::<bool>().prop_map(|truth| Some(Value::Boolean(truth))),
+        1 => Just(None),
+    ]
+}
+
+fn observed() -> impl Strategy<Value = Observed> {
+    prop_oneof![
+        6 => (1e-3..1e3f64).prop_map(Observed::Exact),
+        2 => Just(Observed::Exact(5.0)),
+        1 => prop_oneof![Just(0.0), Just(-4.0), Just(1e-300), Just(1e99), Just(1e300)].prop_map(Observed::Exact),
+        1 => (1e-3..1e3f64).prop_map(Observed::AtLeast),
+    ]
+}
+
+fn table() -> impl Strategy<Value = Dataset> {
+    (0usize..5, 0usize..26).prop_flat_map(|(width, height)| {
+        let scale = prop_oneof![4 => Just(Scale::Sd), 2 => Just(Scale::Fs), 1 => Just(Scale::Test)];
+        let row = (prop::collection::vec(cell(), width), observed(), scale, 0u64..20)
+            .prop_map(|(cells, observed, scale, group)| Row { cells, observed, scale, group });
+        let names: Vec<String> = (0..width).map(|index| format!("f{index}")).collect();
+        prop::collection::vec(row, height).prop_map(move |rows| {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            Dataset::new(Target::Walltime, columns(&names), rows).unwrap()
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn strange_tables_never_panic(dataset in table(), policy in prop::sample::select(Policy::ALL.to_vec()), components: bool) {
+        let options = BuildOptions { policy, principal_components: components, ..BuildOptions::default() };
+        let Ok(model) = build(&dataset, &options) else { return Ok(()) };
+        for scores in model.candidates.iter().filter_map(|candidate| candidate.scores.as_ref()) {
+            prop_assert!(scores.mse.is_finite() && scores.mape.is_finite());
+        }
+        for row in &dataset.rows {
+            let case = dataset.columns.iter().zip(&row.cells)
+                .filter_map(|(column, cell)| cell.clone().map(|value| (column.name.clone(), value))).collect();
+            let Ok(prediction) = model.predict(&case) else { continue };
+            prop_assert!(prediction.estimate > 0.0 && prediction.estimate.is_finite());
+            prop_assert!(prediction.request > 0.0 && prediction.request.is_finite());
+            let (low, high) = prediction.distribution.interval(0.9);
+            prop_assert!(low <= prediction.estimate && prediction.estimate <= high);
+            prop_assert!(prediction.request >= prediction.estimate);
+            let (low, high) = prediction.distribution.interval(0.5);
+            prop_assert!(low <= prediction.estimate && prediction.estimate <= high);
+        }
+        let file = ModelFile::new("strange", "test", vec![model]);
+        prop_assert_eq!(&ModelFile::from_text(&file.to_text().unwrap()).unwrap(), &file);
+    }
+}

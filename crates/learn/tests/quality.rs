@@ -1,0 +1,140 @@
+//! How good predictions are on programs whose law is known.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+
+mod common;
+
+use common::{Noise, case, columns, row, sweep};
+use harp_core::{Dataset, Scale, Target, Value};
+use harp_learn::{BuildOptions, ModelKind, Policy, build};
+
+fn options(policy: Policy) -> BuildOptions {
+    BuildOptions { policy, ..BuildOptions::default() }
+}
+
+#[test]
+fn the_walltime_policy_is_accurate_and_rarely_under() {
+    let (mut mape, mut upp, mut sweeps) = (0.0, 0.0, 0.0);
+    for seed in 0..12 {
+        let dataset = sweep(seed, 0.04, 1);
+        let model = build(&dataset, &options(Policy::Wtm)).unwrap();
+        let evaluation = model.evaluate(&dataset, |row| row.scale == Scale::Test).unwrap();
+        let scores = evaluation.request.unwrap();
+        assert!(scores.mape < 30.0, "seed {seed}: {scores:?}\n{}", model.explanation);
+        assert!(evaluation.estimate.unwrap().mape < 12.0, "seed {seed}\n{}", model.explanation);
+        mape += scores.mape;
+        upp += scores.upp;
+        sweeps += 1.0;
+    }
+    println!("wtm: MAPE {:.1} UPP {:.1}", mape / sweeps, upp / sweeps);
+    assert!(mape / sweeps < 15.0, "MAPE {}", mape / sweeps);
+    assert!(upp / sweeps <= 10.0, "UPP {}", upp / sweeps);
+}
+
+#[test]
+fn the_error_policy_is_close_and_prints_the_law() {
+    let dataset = sweep(3, 0.02, 2);
+    let model = build(&dataset, &options(Policy::Mae)).unwrap();
+    let scores = model.evaluate(&dataset, |row| row.scale == Scale::Test).unwrap().estimate.unwrap();
+    assert!(scores.mape < 6.0, "{scores:?} {}", model.explanation);
+    assert!(matches!(model.winner().unwrap().model, ModelKind::PowerLaw | ModelKind::CurvedPowerLaw));
+    assert!(model.formula.unwrap().starts_with("T ≈ "));
+}
+
+#[test]
+fn the_cost_policy_reserves_little() {
+    let mut reserved = 0.0;
+    for seed in 0..8 {
+        let dataset = sweep(seed, 0.05, 1);
+        let model = build(&dataset, &options(Policy::Cost)).unwrap();
+        let evaluation = model.evaluate(&dataset, |row| row.scale == Scale::Test).unwrap();
+        reserved += evaluation.reserved_ratio.unwrap() / 8.0;
+    }
+    println!("cost: reserved {reserved:.2}");
+    assert!(reserved < 1.35, "{reserved}");
+}
+
+/// Intervals hold what they say, over many programs, noises and amounts of evidence.
+#[test]
+fn ninety_percent_intervals_cover_the_truth() {
+    let (mut inside, mut cases) = (0.0, 0.0);
+    for seed in 0..60u64 {
+        let mut random = Noise::new(seed + 1000);
+        let (exponent, speedup) = (0.8 + 2.0 * random.uniform(), 0.5 + 0.5 * random.uniform());
+        let noise = 0.02 + 0.15 * random.uniform();
+        let full_scale = [0, 2, 5, 12][(seed % 4) as usize];
+        let mut rows = Vec::new();
+        let mut add = |count: u64, low: f64, high: f64, scale: Scale| {
+            for _ in 0..count {
+                let n = (low.ln() + random.uniform() * (high / low).ln()).exp().round();
+                let threads = 1 + (random.uniform() * 8.0) as i64;
+                let truth = 1e-5 * n.powf(exponent) * (threads as f64).powf(-speedup);
+                let target = truth * (noise * random.normal()).exp();
+                let group = rows.len() as u64;
+                rows.push(row(vec![Value::Real(n), Value::Integer(threads)], target, scale, group));
+            }
+        };
+        add(24, 100.0, 2000.0, Scale::Sd);
+        add(full_scale, 5000.0, 20000.0, Scale::Fs);
+        add(12, 5000.0, 20000.0, Scale::Test);
+        let dataset = Dataset::new(Target::Walltime, columns(&["n", "threads"]), rows).unwrap();
+        let model = build(&dataset, &options(Policy::Cost)).unwrap();
+        let evaluation = model.evaluate(&dataset, |row| row.scale == Scale::Test).unwrap();
+        inside += evaluation.coverage_90.unwrap() / 100.0 * 12.0;
+        cases += 12.0;
+    }
+    println!("coverage {:.1} %", 100.0 * inside / cases);
+    assert!(inside / cases >= 0.85, "{}", inside / cases);
+}
+
+#[test]
+fn affine_and_constant_memory_are_learned() {
+    let table = |memory: &dyn Fn(f64) -> f64| {
+        let mut rows = Vec::new();
+        for (group, n) in [1e3, 2e3, 4e3, 8e3, 1.6e4, 3.2e4, 1e5, 2e5].into_iter().enumerate() {
+            let scale = if n < 9e4 { Scale::Sd } else { Scale::Fs };
+            rows.push(row(vec![Value::Real(n)], memory(n), scale, group as u64));
+        }
+        Dataset::new(Target::PeakMemory, columns(&["n"]), rows).unwrap()
+    };
+    for policy in Policy::ALL {
+        let affine = build(&table(&|n| 4e6 + 8.0 * n), &options(policy)).unwrap();
+        let predicted = affine.predict(&case(&[("n", Value::Real(1.5e5))])).unwrap();
+        let truth = 4e6 + 8.0 * 1.5e5;
+        assert!(
+            (predicted.estimate / truth - 1.0).abs() < 0.1,
+            "{policy} {predicted:?} {}",
+            affine.explanation
+        );
+        let constant = build(&table(&|_| 3.5e6), &options(policy)).unwrap();
+        let predicted = constant.predict(&case(&[("n", Value::Real(1.5e5))])).unwrap();
+        assert!((predicted.estimate / 3.5e6 - 1.0).abs() < 0.03, "{policy} {predicted:?}");
+    }
+}
+
+#[test]
+fn extrapolation_is_said_and_widens() {
+    let model = build(&sweep(5, 0.03, 1), &options(Policy::Mae)).unwrap();
+    let predict = |n: i64, method: &str| {
+        model
+            .predict(&case(&[
+                ("n", Value::Integer(n)),
+                ("method", method.into()),
+                ("threads", Value::Integer(1)),
+            ]))
+            .unwrap()
+    };
+    let width = |n: i64| {
+        let (low, high) = predict(n, "pow").distribution.interval(0.9);
+        (high / low).ln()
+    };
+    assert!(predict(100_000, "pow").out_of_range.is_empty());
+    let far = predict(10_000_000, "pow");
+    assert_eq!(far.out_of_range[0].feature, "n");
+    assert_eq!(far.out_of_range[0].measured, Some((1000.0, 128000.0)));
+    assert!(width(1_000_000) > width(100_000) && width(100_000_000) > width(10_000_000));
+    let unknown = predict(100_000, "series");
+    assert_eq!(unknown.out_of_range[0].known, ["pow", "sum"]);
+    let (low, high) = unknown.distribution.interval(0.9);
+    assert!((high / low).ln() > 2.0 * width(100_000));
+}

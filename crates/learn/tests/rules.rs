@@ -1,0 +1,244 @@
+//! Rules that hold whatever the data: test rows are not seen, killed runs do not train, threads and
+//! order do not matter, the table is whole.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use common::{case, columns, row, sweep};
+use harp_core::{Dataset, Observed, Row, Scale, Target, Value};
+use harp_learn::{AdjustmentKind, BuildOptions, Dropped, LearnError, Mix, ModelKind, Policy, build};
+
+#[test]
+fn test_rows_change_nothing() {
+    let dataset = sweep(1, 0.05, 1);
+    let mut other = dataset.clone();
+    for row in other.rows.iter_mut().filter(|row| row.scale == Scale::Test) {
+        row.observed = Observed::Exact(1e9);
+        row.cells = vec![Some(Value::Integer(5)), Some(Value::from("odd")), None];
+    }
+    let without = dataset.filtered(|row| row.scale != Scale::Test);
+    for policy in Policy::ALL {
+        let options = BuildOptions { policy, ..BuildOptions::default() };
+        let model = build(&dataset, &options).unwrap();
+        assert_eq!(model, build(&other, &options).unwrap());
+        assert_eq!(model, build(&without, &options).unwrap());
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_model() {
+    let dataset = sweep(2, 0.05, 2);
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let model = pool.install(|| build(&dataset, &BuildOptions::default()).unwrap());
+        harp_learn::ModelFile::new("euler", "harp test", vec![model]).to_text().unwrap()
+    };
+    assert_eq!(with(1), with(2));
+    assert_eq!(with(2), with(3));
+}
+
+#[test]
+fn the_table_holds_every_model_mix_and_adjustment() {
+    let model = build(&sweep(1, 0.05, 1), &BuildOptions::default()).unwrap();
+    for kind in ModelKind::ALL {
+        for mix in Mix::ALL {
+            let rows: Vec<_> = model.candidates.iter().filter(|c| c.model == kind && c.mix == mix).collect();
+            match rows.as_slice() {
+                [excluded] => assert!(excluded.excluded.is_some() && excluded.scores.is_none()),
+                scored => {
+                    assert_eq!(scored.len(), AdjustmentKind::ALL.len());
+                    let study = scored.iter().find(|c| c.adjustment.kind == AdjustmentKind::Study).unwrap();
+                    let plain = scored.iter().find(|c| c.adjustment.kind == AdjustmentKind::None).unwrap();
+                    let up_mape = plain.scores.as_ref().unwrap().up_mape.unwrap_or(0.0);
+                    assert!((study.adjustment.factor - (1.0 + up_mape / 100.0)).abs() < 1e-12);
+                    // The same runs judge every candidate: 8 alone, and 8 with all of their size.
+                    assert!(scored.iter().all(|c| c.scores.as_ref().unwrap().cases == 16));
+                }
+            }
+        }
+    }
+    let floor = [ModelKind::Linear, ModelKind::Tree, ModelKind::SmallNetwork];
+    assert!(floor.iter().all(|kind| model.candidates.iter().any(|c| c.model == *kind && c.scores.is_some())));
+    assert!(model.explanation.contains("fitted again on all 24 scaled-down runs and 8 full-scale runs"));
+}
+
+#[test]
+fn policies_choose_by_their_own_rule() {
+    let dataset = sweep(4, 0.1, 1);
+    let with = |policy| build(&dataset, &BuildOptions { policy, ..BuildOptions::default() }).unwrap();
+    let mae = with(Policy::Mae);
+    let lowest =
+        mae.candidates.iter().filter_map(|c| c.scores.as_ref()).map(|s| s.mae).fold(f64::MAX, f64::min);
+    assert_eq!(mae.winner().unwrap().scores.as_ref().unwrap().mae, lowest);
+    let wtm = with(Policy::Wtm);
+    let chosen = wtm.winner().unwrap().scores.as_ref().unwrap();
+    for scores in wtm.candidates.iter().filter_map(|c| c.scores.as_ref()) {
+        assert!(scores.upp > chosen.upp || scores.ov_mape.unwrap_or(0.0) >= chosen.ov_mape.unwrap_or(0.0));
+        assert!(scores.upp >= chosen.upp);
+    }
+    let cost = with(Policy::Cost);
+    assert_eq!(cost.winner().unwrap().adjustment.factor, 1.0);
+}
+
+#[test]
+fn killed_runs_do_not_train_but_warn() {
+    let dataset = sweep(6, 0.03, 1);
+    let plain = build(&dataset, &BuildOptions::default()).unwrap();
+    let mut killed = dataset.clone();
+    let cells = vec![Value::Integer(128_000), Value::from("pow"), Value::Integer(1)];
+    let bound = |seconds: f64| Row {
+        observed: Observed::AtLeast(seconds),
+        ..row(cells.clone(), 1.0, Scale::Fs, 777)
+    };
+    killed.rows.push(bound(1e-6));
+    let calm = build(&killed, &BuildOptions::default()).unwrap();
+    assert_eq!((calm.censored_runs, calm.warnings.len()), (1, 0));
+    assert_eq!(calm.candidates, plain.candidates);
+    killed.rows.push(bound(1e6));
+    let warned = build(&killed, &BuildOptions::default()).unwrap();
+    assert_eq!(warned.censored_runs, 2);
+    assert!(warned.warnings[0].starts_with("1 of 2 runs killed at a limit"), "{:?}", warned.warnings);
+    let case = case(&[("n", Value::Integer(9000)), ("method", "pow".into()), ("threads", Value::Integer(2))]);
+    assert_eq!(warned.predict(&case).unwrap(), plain.predict(&case).unwrap());
+}
+
+#[test]
+fn too_little_is_refused_with_advice() {
+    let few = sweep(1, 0.05, 3).filtered(|row| row.group <= 3);
+    let error = build(&few, &BuildOptions::default()).unwrap_err();
+    let LearnError::NotEnoughEvidence { configurations, runs, ref advice, .. } = error else {
+        panic!("{error}")
+    };
+    assert_eq!((configurations, runs), (3, 9));
+    assert!(advice.contains("run at least 1 more") && advice.contains("`n`"), "{advice}");
+    let none = few.filtered(|_| false);
+    assert!(matches!(
+        build(&none, &BuildOptions::default()),
+        Err(LearnError::NotEnoughEvidence { runs: 0, .. })
+    ));
+}
+
+#[test]
+fn dropped_features_are_named_and_not_asked_for() {
+    let mut dataset = sweep(1, 0.02, 1);
+    dataset.columns.extend(columns(&["site", "n_twice", "sum_of_both"]));
+    for row in &mut dataset.rows {
+        let number = |cell: &Option<Value>| cell.as_ref().and_then(Value::as_number).unwrap();
+        let (n, threads) = (number(&row.cells[0]), number(&row.cells[2]));
+        row.cells.extend([
+            Some(Value::from("here")),
+            Some(Value::Real(2.0 * n)),
+            Some(Value::Real(n + 500.0 * threads)),
+        ]);
+    }
+    let model = build(&dataset, &BuildOptions::default()).unwrap();
+    let dropped = |name: &str| model.features.iter().find(|f| f.name == name).unwrap().dropped.clone();
+    assert_eq!(dropped("site"), Some(Dropped::Constant));
+    assert_eq!(dropped("n_twice"), Some(Dropped::Duplicate { of: "n".into() }));
+    assert_eq!(dropped("sum_of_both"), Some(Dropped::Collinear { with: vec!["n".into(), "threads".into()] }));
+    assert_eq!(dropped("n"), None);
+    let mut asked =
+        case(&[("n", Value::Integer(9000)), ("method", "pow".into()), ("threads", Value::Integer(2))]);
+    assert!(model.predict(&asked).unwrap().out_of_range.is_empty());
+    asked.insert("site".into(), "elsewhere".into());
+    assert_eq!(model.predict(&asked).unwrap().out_of_range[0].feature, "site");
+    asked.remove("n");
+    assert_eq!(model.predict(&asked), Err(LearnError::MissingFeature { feature: "n".into() }));
+    asked.insert("n".into(), "many".into());
+    assert!(matches!(model.predict(&asked), Err(LearnError::NotANumber { .. })));
+    asked.insert("n".into(), Value::Real(f64::NAN));
+    assert!(matches!(model.predict(&asked), Err(LearnError::NotFinite { .. })));
+}
+
+#[test]
+fn outliers_are_named_and_full_scale_runs_stay() {
+    let mut dataset = sweep(1, 0.02, 1);
+    if let Observed::Exact(target) = &mut dataset.rows[7].observed {
+        *target *= 40.0;
+    }
+    let fs = dataset.rows.iter().position(|row| row.scale == Scale::Fs).unwrap();
+    if let Observed::Exact(target) = &mut dataset.rows[fs].observed {
+        *target *= 40.0;
+    }
+    let model = build(&dataset, &BuildOptions::default()).unwrap();
+    assert_eq!(model.evidence.full_scale_runs, 8);
+    assert_eq!(model.evidence.scaled_down_runs, 23, "{:?}", model.warnings);
+    assert!(model.warnings[0].contains("row 7"), "{:?}", model.warnings);
+    let kept = build(&dataset, &BuildOptions { remove_outliers: false, ..BuildOptions::default() }).unwrap();
+    assert_eq!(kept.evidence.scaled_down_runs, 24);
+}
+
+#[test]
+fn components_are_optional_and_work() {
+    let options = BuildOptions { principal_components: true, ..BuildOptions::default() };
+    let dataset = sweep(1, 0.02, 1);
+    let model = build(&dataset, &options).unwrap();
+    assert_ne!(model, build(&dataset, &BuildOptions::default()).unwrap());
+    assert!(model.evaluate(&dataset, |row| row.scale == Scale::Test).unwrap().estimate.unwrap().mape < 30.0);
+}
+
+#[test]
+fn only_full_scale_runs_are_enough() {
+    let mut dataset = sweep(1, 0.02, 1);
+    dataset.rows.iter_mut().for_each(|row| row.scale = Scale::Fs);
+    let model = build(&dataset, &BuildOptions::default()).unwrap();
+    assert!(model.candidates.iter().filter(|c| c.mix == Mix::ALL[0]).all(|c| c.scores.is_none()));
+    assert!(model.winner().unwrap().scores.as_ref().unwrap().mape < 30.0);
+}
+
+#[test]
+fn wide_tables_and_few_rows_give_an_answer() {
+    let names: Vec<String> = (0..200).map(|index| format!("f{index}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut random = common::Noise::new(5);
+    let rows = (0..30)
+        .map(|group| {
+            let cells: Vec<Value> = (0..200).map(|_| Value::Real(1.0 + 9.0 * random.uniform())).collect();
+            let target = 3.0 * cells[0].as_number().unwrap();
+            row(cells, target, if group < 24 { Scale::Sd } else { Scale::Fs }, group)
+        })
+        .collect();
+    let dataset = Dataset::new(Target::Walltime, columns(&names), rows).unwrap();
+    let model = build(&dataset, &BuildOptions::default()).unwrap();
+    let prediction =
+        model.predict(&names.iter().map(|name| ((*name).to_owned(), Value::Real(5.0))).collect()).unwrap();
+    assert!(prediction.estimate > 0.0 && prediction.estimate.is_finite());
+}
+
+/// A repetition slowed down by something else neither teaches nor is forgotten, at either scale.
+#[test]
+fn disturbed_repetitions_are_named_and_their_twins_stay() {
+    let mut dataset = sweep(1, 0.02, 2);
+    let calm = build(&dataset, &BuildOptions::default()).unwrap();
+    let fs = dataset.rows.iter().position(|row| row.scale == Scale::Fs).unwrap();
+    for row in [7, fs] {
+        if let Observed::Exact(target) = &mut dataset.rows[row].observed {
+            *target *= 1.5;
+        }
+    }
+    let model = build(&dataset, &BuildOptions::default()).unwrap();
+    assert_eq!((model.evidence.scaled_down_runs, model.evidence.full_scale_runs), (47, 15));
+    assert!(model.warnings[0].starts_with("2 runs took up to 1.5"), "{:?}", model.warnings);
+    let asked =
+        case(&[("n", Value::Integer(100_000)), ("method", "pow".into()), ("threads", Value::Integer(1))]);
+    let (before, after) = (calm.predict(&asked).unwrap(), model.predict(&asked).unwrap());
+    assert!((after.estimate / before.estimate - 1.0).abs() < 0.05, "{} {}", before.estimate, after.estimate);
+    assert!(after.distribution.quantile(0.99) > 1.1 * before.distribution.quantile(0.99));
+    dataset.target = Target::PeakMemory;
+    assert_eq!(build(&dataset, &BuildOptions::default()).unwrap().evidence.full_scale_runs, 16);
+}
+
+/// A target that does not depend on anything has no law but its middle.
+#[test]
+fn a_flat_target_is_a_constant() {
+    let mut dataset = sweep(1, 0.02, 2);
+    let mut random = common::Noise::new(3);
+    for row in &mut dataset.rows {
+        row.observed = Observed::Exact(2e6 * (1.0 + 0.05 * (random.uniform() - 0.5)));
+    }
+    dataset.target = Target::PeakMemory;
+    let model = build(&dataset, &BuildOptions::default()).unwrap();
+    assert_eq!(model.winner().unwrap().model, ModelKind::Constant);
+    assert_eq!(model.formula.as_deref(), Some("T ≈ 2.00e6"));
+}
