@@ -1,10 +1,17 @@
 //! The command line: one definition from which parsing, help, completions, man pages and the
 //! reference all come.
 
+mod trace;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use harp_core::{Money, Scale, Seconds};
+
+pub use trace::{
+    Simulate, Trace, TraceCompare, TraceConvert, TraceGenerate, TraceOutput, TracePredict, TraceReading,
+    TraceSummary,
+};
 
 use crate::terminal::Colour;
 
@@ -83,6 +90,14 @@ pub enum Command {
     /// Write the runs of an experiment as CSV or JSON
     #[command(after_help = "Examples:\n  harp history\n  harp history --csv runs.csv")]
     History(History),
+    /// Read job traces of clusters: characterise, compare, convert, anonymise, make up, predict
+    #[command(subcommand)]
+    Trace(Trace),
+    /// Play a job trace again under other scheduling policies or with other run-time estimates
+    #[command(
+        after_help = "Examples:\n  harp simulate KTH-SP2.swf.gz --procs 100 --policy easy\n  harp simulate jobs.csv --procs 4392 --compare fcfs easy relaxed adaptive-relaxed\n  harp simulate jobs.swf --policy sjf+easy --estimates last2 --schedule out.csv\n\nPolicies, estimates and the rule for what happens within one second: docs/simulation.md."
+    )]
+    Simulate(Simulate),
     /// List the sites harp knows, or show one
     #[command(after_help = "Examples:\n  harp site\n  harp site osc-pitzer")]
     Site(Site),

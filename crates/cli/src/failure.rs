@@ -4,6 +4,7 @@ use std::fmt;
 
 use harp_history::HistoryError;
 use harp_learn::{LearnError, ModelFileError};
+use harp_trace::TraceError;
 
 /// The documented exit codes. 0 is success; 1 is a bug in harp (a panic) and never returned on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,5 +89,12 @@ impl From<LearnError> for Failure {
 impl From<ModelFileError> for Failure {
     fn from(error: ModelFileError) -> Self {
         Failure::bad_input(error.to_string()).hint("`harp build` writes a new model file")
+    }
+}
+
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Self {
+        // the way out, where there is one, is a part of the message
+        Failure::bad_input(error.to_string())
     }
 }

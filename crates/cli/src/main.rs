@@ -4,6 +4,7 @@
 
 mod arguments;
 mod cases;
+mod cells;
 mod commands;
 mod failure;
 mod progress;

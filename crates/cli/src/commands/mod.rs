@@ -12,8 +12,10 @@ mod predict;
 mod recommend;
 mod reference;
 mod run;
+mod simulate;
 mod site;
 mod status;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -37,6 +39,8 @@ pub fn run(command: Command, terminal: &Terminal) -> Result<ExitCode, Failure> {
         Command::Recommend(arguments) => recommend::recommend(&arguments, terminal)?,
         Command::Run(arguments) => run::run(&arguments, terminal)?,
         Command::History(arguments) => history::history(&arguments, terminal)?,
+        Command::Trace(arguments) => trace::trace(&arguments, terminal)?,
+        Command::Simulate(arguments) => simulate::simulate(&arguments, terminal)?,
         Command::Site(arguments) => site::site(&arguments, terminal)?,
         Command::Host => host::host(terminal)?,
         Command::Schema => reference::schema(terminal)?,

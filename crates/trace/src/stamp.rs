@@ -1,0 +1,74 @@
+//! Points and spans of time as traces write them.
+
+use jiff::civil::DateTime;
+use jiff::{Timestamp, tz::Offset};
+
+/// Reads a point of time: seconds, or a date with or without its offset (without: as Coordinated
+/// Universal Time). `None` for an empty cell and for words such as `Unknown`.
+pub(crate) fn point(text: &str) -> Option<i64> {
+    let text = text.trim();
+    if let Some(seconds) = real(text) {
+        return Some(seconds.round() as i64);
+    }
+    let text = text.replacen(' ', "T", 1);
+    if let Ok(stamp) = text.parse::<Timestamp>() {
+        return Some(stamp.as_second());
+    }
+    let civil: DateTime = text.parse().ok()?;
+    Offset::UTC.to_timestamp(civil).ok().map(Timestamp::as_second)
+}
+
+/// Reads a span of time in seconds: a number, `MM:SS`, `HH:MM:SS` or `D-HH:MM:SS` (also with a fraction).
+pub(crate) fn span(text: &str) -> Option<i64> {
+    let text = text.trim();
+    if let Some(seconds) = real(text) {
+        return Some(seconds.round() as i64);
+    }
+    let (days, clock) = match text.split_once('-') {
+        Some((days, clock)) => (days.parse::<u32>().ok()?, clock),
+        None => (0, text),
+    };
+    let fields: Vec<&str> = clock.split(':').collect();
+    let (last, others) = fields.split_last()?;
+    if others.is_empty() || others.len() > 2 || !last.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let mut total = last.parse::<f64>().ok()?;
+    for (field, weight) in others.iter().rev().zip([60.0, 3600.0]) {
+        total += f64::from(field.parse::<u32>().ok()?) * weight;
+    }
+    Some((f64::from(days) * 86_400.0 + total).round() as i64)
+}
+
+/// A finite number written with digits.
+pub(crate) fn real(text: &str) -> Option<f64> {
+    let text = text.trim();
+    if !text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) {
+        return None;
+    }
+    text.parse().ok().filter(|value: &f64| value.is_finite() && value.abs() < 9e17)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_are_read_with_and_without_offset() {
+        assert_eq!(point("1535348017.0"), Some(1_535_348_017));
+        assert_eq!(point("2018-08-27T05:33:37Z"), Some(1_535_348_017));
+        assert_eq!(point("2018-08-27T07:33:37+02:00"), Some(1_535_348_017));
+        assert_eq!(point("2018-08-27 05:33:37"), Some(1_535_348_017));
+        assert_eq!(point("Unknown"), None);
+        assert_eq!(point(""), None);
+    }
+
+    #[test]
+    fn spans_are_read_as_slurm_writes_them() {
+        assert_eq!(span("1-02:03:04"), Some(93_784));
+        assert_eq!(span("02:03.6"), Some(124));
+        assert_eq!(span("90.4"), Some(90));
+        assert_eq!(span("UNLIMITED"), None);
+        assert_eq!(span("Partition_Limit"), None);
+    }
+}
