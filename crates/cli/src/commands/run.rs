@@ -55,7 +55,7 @@ pub fn story(arguments: &Run, terminal: &Terminal) -> Result<PathBuf, Failure> {
     drop(session);
 
     let view = run_view(&project, &model, arguments)?;
-    let page = arguments.html.clone().unwrap_or_else(|| project.state().join("report.html"));
+    let page = arguments.html.clone().unwrap_or_else(|| project.page_file());
     project::write_whole(&page, &run_page(&view))?;
     if let Some(folder) = &arguments.charts {
         write_charts(&view, folder)?;
