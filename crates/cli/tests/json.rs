@@ -36,7 +36,7 @@ fn every_documented_key_is_there() {
     let here = folder.path();
     fs::write(here.join("harp.toml"), EXPERIMENT).unwrap();
     let documented = documented();
-    let calls: [(&str, &[&str]); 11] = [
+    let calls: [(&str, &[&str]); 17] = [
         ("generate", &["generate", "--scale", "sd", "--json"]),
         ("plan", &["plan", "--json"]),
         ("run", &["run", "--json"]),
@@ -48,6 +48,12 @@ fn every_documented_key_is_there() {
         ("recommend", &["recommend", "n=30000", "--json"]),
         ("host", &["host", "--json"]),
         ("site", &["site", "--json"]),
+        ("trace generate", &["trace", "generate", "--jobs", "200", "--output", "a.swf", "--json"]),
+        ("trace convert", &["trace", "convert", "a.swf", "--output", "a.csv", "--json"]),
+        ("trace summary", &["trace", "summary", "a.swf", "--json"]),
+        ("trace compare", &["trace", "compare", "a.swf", "a.csv", "--json"]),
+        ("trace predict", &["trace", "predict", "a.swf", "--json"]),
+        ("simulate", &["simulate", "a.swf", "--compare", "easy", "fcfs", "--json"]),
     ];
     assert_eq!(documented.len(), calls.len(), "{:?}", documented.keys());
     for (name, arguments) in calls {

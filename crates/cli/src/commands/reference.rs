@@ -27,9 +27,9 @@ pub fn man(arguments: &Man, terminal: &Terminal) -> Result<(), Failure> {
     let mut command = Arguments::command();
     command.build();
     let mut pages = vec![("harp".to_owned(), command.clone())];
-    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {
-        let name = format!("harp-{}", sub.get_name());
-        // The builder keeps names for the life of the process; there are a dozen.
+    for (path, sub) in all_commands(&command, "harp") {
+        let name = path.replace(' ', "-");
+        // The builder keeps names for the life of the process; there are two dozen.
         let kept: &'static str = Box::leak(name.clone().into_boxed_str());
         pages.push((name, sub.clone().name(kept)));
     }
@@ -59,11 +59,23 @@ pub fn reference(terminal: &Terminal) -> Result<(), Failure> {
         "\n### harp\n\n```text\n{}\n```\n",
         trimmed(&command.render_long_help().to_string())
     ));
-    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+    for (path, sub) in all_commands(&command, "harp") {
         let help = sub.clone().term_width(100).render_long_help().to_string();
-        text.push_str(&format!("\n### harp {}\n\n```text\n{}\n```\n", sub.get_name(), trimmed(&help)));
+        text.push_str(&format!("\n### {path}\n\n```text\n{}\n```\n", trimmed(&help)));
     }
     terminal.print(&text)
+}
+
+/// Every command a person may call, those within others too, with the words that call it.
+fn all_commands<'a>(command: &'a clap::Command, path: &str) -> Vec<(String, &'a clap::Command)> {
+    let mut found = Vec::new();
+    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {
+        let path = format!("{path} {}", sub.get_name());
+        let inner = all_commands(sub, &path);
+        found.push((path, sub));
+        found.extend(inner);
+    }
+    found
 }
 
 /// Without spaces at line ends, which editors and formatters remove.

@@ -1,0 +1,195 @@
+//! `harp trace` and `harp simulate` as a person calls them.
+#![allow(clippy::unwrap_used, clippy::panic)] // a test that cannot go on should stop
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+/// Number, submission, run time, size, request, user, status. On four processors:
+/// 1 takes three until 100; 2 needs all four, promised at 100; 3 fits beside 1 and ends by then;
+/// 4 would fit now but run beyond, so it waits for 2.
+const TRACE: &str = "; MaxProcs: 4\n\
+    1 0 0 100 3 -1 -1 3 100 -1 1 7 1 -1 -1 -1 -1 -1\n\
+    2 10 90 50 4 -1 -1 4 60 -1 0 8 1 -1 -1 -1 -1 -1\n\
+    3 20 0 30 1 -1 -1 1 40 -1 1 7 1 -1 -1 -1 -1 -1\n\
+    4 60 90 40 1 -1 -1 1 500 -1 5 8 1 -1 -1 -1 -1 -1\n";
+
+const COLUMNS: &str = "job,submit,start,end,processors\n";
+
+fn folder(trace: &str) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("t.swf"), trace).unwrap();
+    directory
+}
+
+fn said(here: &Path, arguments: &[&str], exit: i32) -> String {
+    support::stderr(&support::run(here, arguments, exit))
+}
+
+#[test]
+fn schedules_are_those_worked_out_by_hand() {
+    let directory = folder(TRACE);
+    let here = directory.path();
+    let easy = "1,0,0,100,3\n2,10,100,150,4\n3,20,20,50,1\n4,60,150,190,1\n";
+    let fcfs = "1,0,0,100,3\n2,10,100,150,4\n3,20,150,180,1\n4,60,150,190,1\n";
+    // Shortest first: 3 and 4 go before 2 only where they are ahead of it in the queue.
+    let sjf = "1,0,0,100,3\n2,10,100,150,4\n3,20,20,50,1\n4,60,150,190,1\n";
+    for (policy, expected) in [("easy", easy), ("fcfs", fcfs), ("sjf", sjf), ("conservative", easy)] {
+        support::run(here, &["simulate", "t.swf", "--policy", policy, "--schedule", "out.csv"], 0);
+        let found = fs::read_to_string(here.join("out.csv")).unwrap();
+        assert_eq!(found, format!("{COLUMNS}{expected}"), "{policy}");
+    }
+    // Exact estimates let 4 know that it ends at 100, in time for 2.
+    let exact = ["simulate", "t.swf", "--estimates", "perfect", "--schedule", "out.csv"];
+    support::run(here, &exact, 0);
+    assert!(fs::read_to_string(here.join("out.csv")).unwrap().contains("\n4,60,60,100,1\n"));
+}
+
+#[test]
+fn the_figures_of_a_simulation_follow_from_its_schedule() {
+    let directory = folder(TRACE);
+    let here = directory.path();
+    let answer = support::json(here, &["simulate", "t.swf", "--procs", "8", "--policy", "easy", "--json"]);
+    assert_eq!(answer["policies"][0]["average_wait_s"], 0.0, "{answer:#}");
+    let answer = support::json(here, &["simulate", "t.swf", "--procs", "4", "--policy", "easy", "--json"]);
+    let policy = &answer["policies"][0];
+    assert_eq!(policy["name"], "easy");
+    assert_eq!(policy["average_wait_s"], (90.0 + 90.0) / 4.0);
+    assert_eq!(policy["average_bounded_slowdown"], (1.0 + 140.0 / 50.0 + 1.0 + 130.0 / 40.0) / 4.0);
+    assert_eq!(policy["utilisation"], (300.0 + 200.0 + 30.0 + 40.0) / (4.0 * 190.0));
+    assert_eq!(policy["violation_mean_s"], 0.0);
+}
+
+#[test]
+fn policies_are_compared_in_one_table_and_have_a_schedule_each() {
+    let directory = folder(TRACE);
+    let here = directory.path();
+    let calls = ["simulate", "t.swf", "--compare", "easy", "sjf+easy", "easy", "--schedule", "s.csv"];
+    let text = support::stdout(here, &calls);
+    assert!(text.contains("Against the first"), "{text}");
+    assert!(here.join("s-easy.csv").exists() && here.join("s-sjf-easy.csv").exists());
+    let answer = support::json(
+        here,
+        &["simulate", "t.swf", "--policy", "fcfs", "--compare", "easy,relaxed", "--json"],
+    );
+    let names: Vec<&str> = answer["policies"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|policy| policy["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["fcfs", "easy", "relaxed"]);
+    assert_eq!(answer["policies"][1]["against_first"]["average_wait_s"], 45.0 - (90.0 + 130.0 + 90.0) / 4.0);
+}
+
+#[test]
+fn a_summary_counts_what_is_in_the_trace() {
+    let directory = folder(TRACE);
+    let here = directory.path();
+    let answer = support::json(here, &["trace", "summary", "t.swf", "--json"]);
+    assert_eq!(answer["jobs"], 4);
+    assert_eq!(answer["machine"]["size"], 4);
+    assert_eq!(answer["failures"]["pass"]["job_share"], 0.5);
+    assert_eq!(answer["failures"]["killed"]["jobs"], 1);
+    assert_eq!(answer["users"]["count"], 2);
+    assert_eq!(answer["geometry"]["by_size"][2]["jobs"], 2);
+    let larger = support::json(here, &["trace", "summary", "t.swf", "--machine", "procs=40", "--json"]);
+    assert_eq!(larger["geometry"]["by_size"][0]["jobs"], 3, "{larger:#}");
+    let text = support::stdout(here, &["trace", "summary", "t.swf"]);
+    assert!(text.contains("4 jobs of 2 users") && text.contains("How jobs ended"), "{text}");
+}
+
+#[test]
+fn traces_survive_conversion_there_and_back() {
+    let directory = folder(TRACE);
+    let here = directory.path();
+    for (from, to) in [("t.swf", "a.csv"), ("a.csv", "b.jsonl.gz"), ("b.jsonl.gz", "c.swf")] {
+        support::run(here, &["trace", "convert", from, "--output", to], 0);
+    }
+    let jobs = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| !line.starts_with(';')).map(str::to_owned).collect()
+    };
+    assert_eq!(jobs(&fs::read_to_string(here.join("c.swf")).unwrap()), jobs(TRACE));
+    assert_eq!(fs::read(here.join("b.jsonl.gz")).unwrap()[..2], [0x1f, 0x8b]);
+    assert_eq!(support::stdout(here, &["trace", "convert", "t.swf"]), TRACE);
+    // In its own place.
+    support::run(here, &["trace", "anonymise", "t.swf", "--output", "t.swf"], 0);
+    let anonymous = fs::read_to_string(here.join("t.swf")).unwrap();
+    assert!(anonymous.contains("\n1 0 0 100 3 -1 -1 3 100 -1 1 1 1 "), "{anonymous}");
+    let said = said(here, &["trace", "convert", "c.swf", "--output", "c.txt"], 2);
+    assert!(said.contains("--to swf|csv|jsonl") && !here.join("c.txt").exists(), "{said}");
+    support::run(here, &["trace", "convert", "c.swf", "--to", "sacct"], 2);
+}
+
+#[test]
+fn made_up_traces_repeat_with_their_seed() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let generate = |seed: &str| {
+        support::stdout(here, &["trace", "generate", "--jobs", "300", "--procs", "64", "--seed", seed])
+    };
+    assert_eq!(generate("1"), generate("1"));
+    assert_ne!(generate("1"), generate("2"));
+    fs::write(here.join("a.swf"), generate("1")).unwrap();
+    fs::write(here.join("b.swf"), generate("2")).unwrap();
+    let compared = support::json(here, &["trace", "compare", "a.swf", "b.swf", "--json"]);
+    assert_eq!(compared["figures"][0]["values"], serde_json::json!([300.0, 300.0]));
+    let text = support::stdout(here, &["trace", "compare", "a.swf", "b.swf"]);
+    assert!(text.contains("a.swf") && text.contains("median run time"), "{text}");
+    let text = support::stdout(here, &["trace", "predict", "a.swf", "--at", "1/4"]);
+    assert!(text.contains("boosted-elapsed"), "{text}");
+    support::run(here, &["trace", "compare", "a.swf"], 2);
+    support::run(here, &["trace", "compare", "a.swf", "b.swf", "--machine", "procs=9"], 2);
+}
+
+#[test]
+fn lines_that_cannot_be_used_are_listed_and_strict_is_exit_7() {
+    let directory = folder(&format!("{TRACE}5 70 what\n6 80\n"));
+    let here = directory.path();
+    for command in [
+        &["trace", "summary", "t.swf"][..],
+        &["trace", "convert", "t.swf", "--output", "o.csv"],
+        &["trace", "predict", "t.swf"],
+        &["simulate", "t.swf"],
+    ] {
+        let loud = said(here, command, 0);
+        assert!(loud.contains("t.swf:6: ") && loud.contains("t.swf:7: "), "{command:?}: {loud}");
+        assert!(loud.contains("skipped 2 of 7 lines"), "{command:?}: {loud}");
+        let strict = said(here, &[command, &["--strict"]].concat(), 7);
+        assert!(strict.contains("error: t.swf:6: 2 lines could not be used"), "{command:?}: {strict}");
+    }
+    let answer = support::json(here, &["simulate", "t.swf", "--json"]);
+    assert_eq!(answer["skipped"]["lines"][1]["line"], 7);
+    support::run(folder(TRACE).path(), &["trace", "summary", "t.swf", "--strict"], 0);
+}
+
+#[test]
+fn bad_input_is_named_with_its_line_and_a_way_out() {
+    let directory = folder(TRACE);
+    let here = directory.path();
+    fs::write(here.join("empty.swf"), "").unwrap();
+    fs::write(here.join("binary.swf"), b"; hello\n\x00\x01\x02").unwrap();
+    fs::write(here.join("bare.swf"), TRACE.replace("; MaxProcs: 4\n", "")).unwrap();
+    fs::write(here.join("story.txt"), "once upon a time\n").unwrap();
+    fs::write(here.join("t.csv"), "when,run,procs\n1,2,3\n").unwrap();
+    for (arguments, expected) in [
+        (&["trace", "summary", "empty.swf"][..], "error: empty.swf:1: the file is empty"),
+        (&["simulate", "empty.swf"], "error: empty.swf:1: the file is empty"),
+        (&["trace", "summary", "binary.swf"], "error: binary.swf:2: byte 8 is not text"),
+        (&["simulate", "bare.swf"], "error: bare.swf:1: the trace has no MaxProcs header"),
+        (&["simulate", "t.swf", "--procs", "3"], "error: t.swf:3: job 2 asks for 4 processors"),
+        (&["trace", "summary", "story.txt"], "error: story.txt:1: not a known kind of trace"),
+        (&["trace", "summary", "t.csv"], "error: t.csv:1: no column holds the submit time"),
+    ] {
+        let said = said(here, arguments, 2);
+        assert!(said.starts_with(expected) && said.contains("hint: "), "{arguments:?}: {said}");
+    }
+    assert!(said(here, &["simulate", "t.swf", "--policy", "fifo"], 2).contains("`fifo` is not a policy"));
+    assert!(said(here, &["simulate", "t.swf", "--estimates", "x"], 2).contains("last2"));
+    said(here, &["trace", "summary", "absent.swf"], 2);
+    let dropped = ["simulate", "t.swf", "--procs", "3", "--drop-oversized", "--json"];
+    assert_eq!(support::json(here, &dropped)["changes"]["oversized"], 1);
+    let mapped = ["trace", "summary", "t.csv", "--columns", "submit=when", "--json"];
+    assert_eq!(support::json(here, &mapped)["jobs"], 1);
+}
