@@ -40,31 +40,22 @@ fn add(number: &mut Fixed, other: &Fixed) {
     }
 }
 
-/// The product, with the digits beyond the precision cut off.
+/// The product, as it is done by hand: a row for each limb, the last limb first. Digits beyond the
+/// precision are cut off.
 fn multiply(left: &Fixed, right: &Fixed) -> Fixed {
-    let length = left.len();
-    // Sums of up to 16 products of two limbs fit 64 bits; carries are settled that often.
-    let mut columns = vec![0u64; length + 1];
-    for (row, &factor) in left.iter().enumerate() {
-        for (column, &limb) in columns[row..].iter_mut().zip(right) {
-            *column += factor * limb;
+    let mut product = vec![0; left.len()];
+    for (row, &factor) in left.iter().enumerate().rev() {
+        let mut carry = 0;
+        for (limb, &other) in product[row..].iter_mut().zip(right).rev() {
+            let value = *limb + factor * other + carry;
+            *limb = value % BASE;
+            carry = value / BASE;
         }
-        if row % 16 == 15 {
-            settle(&mut columns);
+        if row > 0 {
+            product[row - 1] = carry;
         }
     }
-    settle(&mut columns);
-    columns.truncate(length);
-    columns
-}
-
-fn settle(columns: &mut [u64]) {
-    let mut carry = 0;
-    for column in columns.iter_mut().rev() {
-        let value = *column + carry;
-        *column = value % BASE;
-        carry = value / BASE;
-    }
+    product
 }
 
 fn by_factorials(terms: u64, digits: usize) -> Fixed {

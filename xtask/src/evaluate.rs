@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use harp_core::Policy;
 use harp_core::{Column, Dataset, Observed, Row, Scale, Target, Value};
-use harp_learn::{BuildOptions, Policy};
+use harp_learn::BuildOptions;
 
 use crate::metadata;
 
@@ -29,12 +30,12 @@ pub fn evaluate(directory: Option<&str>) -> Result<()> {
     files.retain(|file| file.extension().is_some_and(|extension| extension == "csv"));
     files.sort();
     println!(
-        "{:24} {:>6} {:>8} {:>6} {:>9} {:>8} {:>7}  winner",
+        "{:24} {:>8} {:>8} {:>6} {:>9} {:>8} {:>7}  winner",
         "sweep", "policy", "MAPE %", "UPP %", "reserved", "cover90", "build s"
     );
     for file in files {
         let dataset = read(&file)?;
-        for policy in [Policy::Mae, Policy::Wtm, Policy::Cost] {
+        for policy in Policy::ALL {
             let start = Instant::now();
             let built = harp_learn::build(&dataset, &BuildOptions { policy, ..BuildOptions::default() });
             let seconds = start.elapsed().as_secs_f64();
@@ -42,14 +43,14 @@ pub fn evaluate(directory: Option<&str>) -> Result<()> {
             let model = match built {
                 Ok(model) => model,
                 Err(error) => {
-                    println!("{name:24} {policy:>6} {error}");
+                    println!("{name:24} {policy:>8} {error}");
                     continue;
                 }
             };
             let evaluation = model.evaluate(&dataset, |row| row.scale == Scale::Test)?;
             let scores = evaluation.estimate.context("no test rows")?;
             println!(
-                "{name:24} {policy:>6} {:8.1} {:6.1} {:9.2} {:8.1} {seconds:7.2}  {}",
+                "{name:24} {policy:>8} {:8.1} {:6.1} {:9.2} {:8.1} {seconds:7.2}  {}",
                 scores.mape,
                 scores.upp,
                 evaluation.reserved_ratio.unwrap_or(f64::NAN),

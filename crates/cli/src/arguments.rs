@@ -190,10 +190,11 @@ pub struct Status {
 /// How a model is built.
 #[derive(Debug, Args)]
 pub struct BuildSettings {
-    /// How the winner is chosen: mae (smallest error), wtm (fewest under-predictions), cost
-    /// (cheapest when killed jobs are run again). Without it, what the experiment file says.
+    /// How the model is chosen and what is asked for: upp=0.05 (at most 5 % of the jobs are killed),
+    /// cost (cheapest when killed jobs are run again), wtm or mae (as in the study). Without it, what
+    /// the experiment file says, or upp=0.05.
     #[arg(long, value_name = "POLICY")]
-    pub policy: Option<harp_learn::Policy>,
+    pub policy: Option<harp_core::Policy>,
     /// Seed of everything random. Without it, the experiment file's.
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,

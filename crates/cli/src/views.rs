@@ -99,8 +99,5 @@ pub fn formula(model: &TargetModel) -> Option<String> {
         Target::PeakMemory => "bytes".to_owned(),
         Target::Metric(name) => name.clone(),
     };
-    model.formula.as_ref().map(|formula| match formula.strip_prefix("T ≈ ") {
-        Some(rest) => format!("{symbol} ≈ {rest}"),
-        None => formula.clone(),
-    })
+    model.formula.as_ref().map(|formula| formula.replace("T ≈ ", &format!("{symbol} ≈ ")))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use harp_core::{Allocation, Bytes, Configuration, Money, Scale, Seconds, Target};
+use harp_core::{Allocation, Bytes, Configuration, Money, Policy, Scale, Seconds, Target};
 
 use crate::{Expression, MetricRule, Parameter, Position, Program, Template};
 
@@ -127,18 +127,6 @@ pub enum Parallel {
     Runs(u32),
     /// As many as fit on the cores without sharing one.
     Auto,
-}
-
-/// How a model is chosen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Policy {
-    /// The smallest mean absolute error.
-    Mae,
-    /// The fewest under-predictions, then the smallest over-prediction.
-    #[default]
-    Wtm,
-    /// The smallest expected cost when a killed job is run again.
-    Cost,
 }
 
 /// What is learned from the runs.

@@ -57,7 +57,7 @@ pub use check::{Checked, parse};
 pub use design::{Plan, Surroundings};
 pub use diagnostic::{Diagnostic, Position, Severity};
 pub use experiment::{
-    Budget, Constraint, Design, Experiment, Learn, Method, Parallel, PlannedRun, Policy, Resources, Schedule,
+    Budget, Constraint, Design, Experiment, Learn, Method, Parallel, PlannedRun, Resources, Schedule,
 };
 pub use expression::{Expression, ExpressionError};
 pub use initial::{Initial, init_from_command};

@@ -104,7 +104,7 @@ runs = 4
 repetitions = 1
 
 [learn]
-policy = "wtm"
+policy = "cost"
 targets = ["walltime", "peak_memory", "loss"]
 interval = 0.9
 site = "local"

@@ -59,6 +59,7 @@ fn shape(shape: Shape) -> Value {
             json!({ "anyOf": [{ "type": "number", "exclusiveMinimum": 0 }, { "type": "string" }] })
         }
         Shape::Choice(words) => json!({ "type": "string", "enum": words }),
+        Shape::Policy => json!({ "type": "string", "pattern": "^(mae|wtm|cost|upp=0?\\.[0-4][0-9]*)$" }),
         Shape::Number => json!({ "type": "number" }),
         Shape::Values => {
             let list = json!({ "type": "array", "items": scalar.clone(), "minItems": 1 });

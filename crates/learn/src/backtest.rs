@@ -3,12 +3,12 @@
 //! is on samples of the same cases drawn with replacement (the bootstrap: Efron, Annals of Statistics
 //! 1979), so that one model is called better than another only when it is.
 
-use harp_core::{Dataset, Scale, Scores};
+use harp_core::{Dataset, Policy, Scale, Scores};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde::Serialize;
 
-use crate::{BuildOptions, Candidate, EvaluatedCase, LearnError, Policy, TargetModel, build};
+use crate::{BuildOptions, Candidate, EvaluatedCase, LearnError, TargetModel, build};
 
 /// Samples drawn for the intervals.
 const SAMPLES: usize = 400;

@@ -3,7 +3,7 @@
 use harp_core::{Dataset, Evidence, Target};
 
 use crate::choose::tabulate;
-use crate::describe::{censored_warning, explain, features_of, left_out_warnings, what_to_run};
+use crate::describe::{censored_warning, explain, features_of, formula_of, left_out_warnings, what_to_run};
 use crate::ensemble::{Ensemble, Member};
 use crate::pipeline::Pipeline;
 use crate::prepare::{Prepared, without_disturbed};
@@ -39,7 +39,7 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
     let ensemble = options.models.contains(&ModelKind::Ensemble).then(|| Ensemble::of(&verdicts)).flatten();
     let members = ensemble.as_ref().map(|ensemble| ensemble.members.clone()).unwrap_or_default();
     verdicts.extend(ensemble.map(|ensemble| ensemble.verdict));
-    let scored = tabulate(&verdicts, &character, options.reexecution);
+    let scored = tabulate(&verdicts, options.reexecution);
     let nothing = |reason: String| LearnError::NoCandidate { target: dataset.target.clone(), reason };
     let Some(winner) = scored.winner(options.policy) else {
         let reason = scored.candidates.iter().rev().find_map(|candidate| candidate.excluded.clone());
@@ -65,10 +65,13 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
         model => vec![(model, 1.0)],
     };
     let mut fitted = Vec::new();
-    for (model, weight) in &members {
-        fitted.push(Member { weight: *weight, pipeline: fit(*model).map_err(&nothing)? });
+    for (model, _) in &members {
+        fitted.push(fit(*model).map_err(&nothing)?);
     }
-    let pipeline = fitted.remove(0).pipeline;
+    let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
+    let formula = formula_of(&members, &fitted, &names);
+    let pipeline = fitted.remove(0);
+    let others = members.iter().skip(1).zip(fitted);
 
     let mut validation_rows: Vec<usize> = judged.iter().map(|said| said.row).collect();
     validation_rows.sort_unstable();
@@ -82,7 +85,6 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
         full_scale_runs: learned(true),
         validation_runs: validation_rows.len(),
     };
-    let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
     let mut built = TargetModel {
         target: dataset.target.clone(),
         policy: options.policy,
@@ -93,11 +95,11 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
         evidence,
         validation: plan.validation,
         winner,
-        formula: pipeline.formula(&names),
+        formula,
         censored_runs: table.censored.len(),
         warnings: left_out_warnings(&table, &prepared),
         pipeline,
-        members: fitted,
+        members: others.map(|((_, weight), pipeline)| Member { weight: *weight, pipeline }).collect(),
         residuals,
         candidates: scored.candidates,
     };

@@ -82,6 +82,20 @@ impl ModelKind {
         }
     }
 
+    /// Whether it goes on growing beyond the largest run it saw. The others level off there, and are
+    /// right about larger runs only by luck.
+    pub fn extrapolates(self) -> bool {
+        !matches!(
+            self,
+            ModelKind::Constant
+                | ModelKind::Tree
+                | ModelKind::Network
+                | ModelKind::SmallNetwork
+                | ModelKind::Process
+                | ModelKind::Boosting
+        )
+    }
+
     /// Whether it is tried on every mix of the study, or only on all runs there are.
     pub fn in_every_mix(self) -> bool {
         matches!(
@@ -143,23 +157,17 @@ pub enum AdjustmentKind {
     None,
     /// The study's factor: 1 + MAPE of the under-predicted validation runs.
     Study,
-    /// Our factor: covers every validation run and the upper noise (99 % of the residuals'
-    /// distribution), so that candidates can be compared by how little they waste when they are
-    /// never under.
-    Envelope,
 }
 
 impl AdjustmentKind {
     /// All of them, in the order of the table.
-    pub const ALL: [AdjustmentKind; 3] =
-        [AdjustmentKind::None, AdjustmentKind::Study, AdjustmentKind::Envelope];
+    pub const ALL: [AdjustmentKind; 2] = [AdjustmentKind::None, AdjustmentKind::Study];
 
     /// The name shown to people.
     pub fn name(self) -> &'static str {
         match self {
             AdjustmentKind::None => "none",
             AdjustmentKind::Study => "study",
-            AdjustmentKind::Envelope => "envelope",
         }
     }
 }
@@ -175,19 +183,8 @@ impl fmt::Display for AdjustmentKind {
 pub struct Adjustment {
     /// How the factor was found.
     pub kind: AdjustmentKind,
-    /// What predictions inside the measured range are multiplied by; at least 1.
+    /// What predictions are multiplied by; at least 1.
     pub factor: f64,
-}
-
-impl Adjustment {
-    /// The factor where doubt is `stretch` times what it is inside the measured range. The envelope
-    /// widens as intervals do; the study's factor is the same everywhere.
-    pub fn at(self, stretch: f64) -> f64 {
-        match self.kind {
-            AdjustmentKind::None | AdjustmentKind::Study => self.factor,
-            AdjustmentKind::Envelope => (self.factor.ln() * stretch.max(1.0)).min(300.0).exp(),
-        }
-    }
 }
 
 /// One row of the table.
@@ -211,12 +208,12 @@ pub struct Candidate {
 }
 
 impl fmt::Display for Candidate {
-    /// `power law on SD + 75 % FS, adjustment envelope ×1.06`.
+    /// `power law on SD + 75 % FS, adjusted ×1.06`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let adjustment = match self.adjustment.kind {
-            AdjustmentKind::None => "not adjusted".to_owned(),
-            kind => format!("adjustment {kind} ×{:.3}", self.adjustment.factor),
+            AdjustmentKind::None => String::new(),
+            AdjustmentKind::Study => format!(", adjusted ×{:.3}", self.adjustment.factor),
         };
-        formatter.pad(&format!("{} on {}, {adjustment}", self.model, self.mix))
+        formatter.pad(&format!("{} on {}{adjustment}", self.model, self.mix))
     }
 }

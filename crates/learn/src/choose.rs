@@ -1,16 +1,14 @@
 //! The table of candidates with their scores, and the winner under a policy.
 
-use harp_core::{Reexecution, Scores};
+use harp_core::{Policy, Reexecution, Scores};
 
 use crate::ensemble::error;
-use crate::validate::{Character, Judged, Verdict, undisturbed_level};
-use crate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind, Policy};
+use crate::validate::{Judged, Verdict};
+use crate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind};
 
-/// The level of the residuals' distribution that the envelope covers at least.
-const ENVELOPE_LEVEL: f64 = 0.99;
-/// Models compete for the lowest waste whose own error is at most this times the lowest.
+/// Models compete for the lowest cost whose own error is at most this times the lowest.
 const CREDIBLE: f64 = 1.25;
-/// By cost a single model must be this much better than the ensemble, which is steadier.
+/// A single model must be this much better than the ensemble, which is steadier.
 const ALONE: f64 = 1.1;
 /// Predictions are scored up to here, so that their squares are numbers.
 const LARGEST: f64 = 1e140;
@@ -22,11 +20,7 @@ pub(crate) struct Table<'a> {
 }
 
 /// Scores every verdict under every adjustment.
-pub(crate) fn tabulate<'a>(
-    verdicts: &'a [Verdict],
-    character: &Character,
-    reexecution: Reexecution,
-) -> Table<'a> {
+pub(crate) fn tabulate(verdicts: &[Verdict], reexecution: Reexecution) -> Table<'_> {
     let mut table = Table { candidates: Vec::new(), judged: Vec::new() };
     for verdict in verdicts {
         let row = |kind, factor| Candidate {
@@ -60,15 +54,10 @@ pub(crate) fn tabulate<'a>(
         };
         let reserved_ratio = best_reserved_ratio(&outcome.judged, reexecution);
         for kind in AdjustmentKind::ALL {
-            let factor = factor(kind, &outcome.judged, character);
-            let pairs: Vec<(f64, f64)> = outcome
-                .judged
-                .iter()
-                .map(|said| {
-                    let adjustment = Adjustment { kind, factor };
-                    ((said.predicted * adjustment.at(said.stretch())).min(LARGEST), said.actual)
-                })
-                .collect();
+            let factor = factor(kind, &outcome.judged);
+            let judged = outcome.judged.iter();
+            let pairs: Vec<(f64, f64)> =
+                judged.map(|said| ((said.predicted * factor).min(LARGEST), said.actual)).collect();
             let candidate = Candidate {
                 parameters: outcome.parameters,
                 scores: Scores::of(&pairs),
@@ -94,29 +83,33 @@ impl<'a> Table<'a> {
             let scores = candidate.scores.as_ref();
             let of = |value: Option<f64>| value.unwrap_or(f64::INFINITY);
             let mae = of(scores.map(|scores| scores.mae));
+            let alone = if candidate.model == ModelKind::Ensemble { 1.0 } else { ALONE };
             match policy {
                 Policy::Mae => [mae, 0.0, 0.0],
                 // Without any over-prediction there is no over-prediction to be worse at.
                 Policy::Wtm => {
                     [of(scores.map(|scores| scores.upp)), of(scores.map(|s| s.ov_mape.unwrap_or(0.0))), mae]
                 }
-                Policy::Cost | Policy::Upp { .. } => {
-                    let alone = if candidate.model == ModelKind::Ensemble { 1.0 } else { ALONE };
-                    [alone * of(candidate.reserved_ratio), mae, 0.0]
-                }
+                Policy::Cost => [alone * of(candidate.reserved_ratio), mae, 0.0],
+                Policy::Upp { .. } => [alone * of(self.error(candidate.model)), mae, 0.0],
             }
         };
-        let credible = self.credible();
-        // Cost judges by the best factor, which also hides a constant bias; that is only fair for
-        // the mix closest to what the winner is fitted on in the end.
+        let lowest =
+            ModelKind::ALL.into_iter().filter_map(|model| self.error(model)).fold(f64::INFINITY, f64::min);
         let admitted = |index: &usize| {
             let candidate = &self.candidates[*index];
-            let plain = candidate.adjustment.kind == AdjustmentKind::None;
-            let closest = Some(candidate.mix) == self.largest_mix(candidate.model);
-            let credible = policy == Policy::Mae || credible.contains(&candidate.model);
-            candidate.scores.is_some()
-                && credible
-                && (matches!(policy, Policy::Mae | Policy::Wtm) || (plain && closest))
+            let admitted = match policy {
+                Policy::Mae | Policy::Wtm => true,
+                // The factor that cost is judged with hides a constant bias; that is only fair for
+                // the mix closest to what the winner is fitted on in the end, and for models that are
+                // not clearly worse without it.
+                Policy::Cost | Policy::Upp { .. } => {
+                    candidate.adjustment.kind == AdjustmentKind::None
+                        && Some(candidate.mix) == self.largest_mix(candidate.model)
+                        && self.error(candidate.model).is_some_and(|error| error <= CREDIBLE * lowest)
+                }
+            };
+            candidate.scores.is_some() && admitted
         };
         (0..self.candidates.len()).filter(admitted).min_by(|left, right| {
             let pairs = key(left).into_iter().zip(key(right));
@@ -132,20 +125,13 @@ impl<'a> Table<'a> {
         judged.map(|candidate| candidate.mix).max()
     }
 
-    /// Models whose own predictions, before any factor, are not clearly worse than the best model's:
-    /// a large factor hides that a model is always under, until a case lies farther out.
-    fn credible(&self) -> Vec<ModelKind> {
-        let error_of = |model: ModelKind| {
-            let mix = self.largest_mix(model)?;
-            let same = |candidate: &Candidate| candidate.model == model && candidate.mix == mix;
-            let judged = self.candidates.iter().zip(&self.judged);
-            let judged = judged.filter(|(candidate, _)| same(candidate)).find_map(|(_, judged)| *judged)?;
-            error(judged)
-        };
-        let errors: Vec<(ModelKind, f64)> =
-            ModelKind::ALL.into_iter().filter_map(|model| Some((model, error_of(model)?))).collect();
-        let lowest = errors.iter().map(|&(_, error)| error).fold(f64::INFINITY, f64::min);
-        errors.into_iter().filter(|&(_, error)| error <= CREDIBLE * lowest).map(|(model, _)| model).collect()
+    /// How far a model is off before any factor, when it has learned from most full-scale runs.
+    fn error(&self, model: ModelKind) -> Option<f64> {
+        let mix = self.largest_mix(model)?;
+        let same = |candidate: &Candidate| candidate.model == model && candidate.mix == mix;
+        let judged = self.candidates.iter().zip(&self.judged);
+        let judged = judged.filter(|(candidate, _)| same(candidate)).find_map(|(_, judged)| *judged)?;
+        error(model, judged)
     }
 
     /// What the winner's model said when it had learned from most full-scale runs.
@@ -159,18 +145,12 @@ impl<'a> Table<'a> {
 }
 
 /// What predictions are multiplied by.
-fn factor(kind: AdjustmentKind, judged: &[Judged], character: &Character) -> f64 {
+fn factor(kind: AdjustmentKind, judged: &[Judged]) -> f64 {
     match kind {
         AdjustmentKind::None => 1.0,
         AdjustmentKind::Study => {
             let pairs: Vec<(f64, f64)> = judged.iter().map(|said| (said.predicted, said.actual)).collect();
             1.0 + Scores::of(&pairs).and_then(|scores| scores.up_mape).unwrap_or(0.0) / 100.0
-        }
-        AdjustmentKind::Envelope => {
-            let largest = judged.iter().map(Judged::residual).fold(0.0, f64::max);
-            // A hair more than the largest, so that rounding does not leave it under.
-            let covered = undisturbed_level(judged, character, ENVELOPE_LEVEL);
-            (largest * (1.0 + 1e-9) + 1e-12).max(covered).min(100.0).exp()
         }
     }
 }

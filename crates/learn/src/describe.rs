@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use harp_core::{Dataset, Evidence, Target, Value};
+use harp_core::{Dataset, Evidence, Policy, Target, Value};
 
 use crate::model::case_of;
+use crate::pipeline::Pipeline;
 use crate::prepare::{Encoding, Prepared, Reason, number_of};
 use crate::statistics::mean;
-use crate::table::Table;
-use crate::{Candidate, Dropped, Feature, Measured, Policy, TargetModel, Validation};
+use crate::table::{Table, TableRow};
+use crate::{Candidate, Dropped, Feature, Measured, ModelKind, TargetModel, Validation};
 
 /// What was measured of each feature, and why it is not used, if it is not.
 pub(crate) fn features_of(table: &Table, prepared: &Prepared) -> Vec<Feature> {
@@ -96,10 +97,11 @@ pub(crate) fn explain(
                 scores.upp
             )
         }
-        Policy::Cost | Policy::Upp { .. } => format!(
+        Policy::Cost => format!(
             "the lowest expected cost with re-execution, {:.2} times the truth reserved",
             chosen.reserved_ratio.unwrap_or(f64::NAN)
         ),
+        Policy::Upp { .. } => "the smallest error in proportion, steadiness counted".to_owned(),
     };
     let runs = |count: usize, kind: &str| format!("{count} {kind} run{}", if count == 1 { "" } else { "s" });
     let on = match validation {
@@ -141,18 +143,10 @@ pub(crate) fn left_out_warnings(table: &Table, prepared: &Prepared) -> Vec<Strin
         .outliers
         .iter()
         .map(|outlier| {
-            let row = &table.rows[outlier.row];
-            let case: Vec<String> = table
-                .columns
-                .iter()
-                .zip(&row.cells)
-                .filter_map(|(column, cell)| cell.as_ref().map(|value| format!("{}={value}", column.name)))
-                .collect();
             format!(
-                "left out row {}: {:.2} times what runs like it take ({})",
-                row.source,
+                "left out a run of {}: it took {:.2} times what runs like it take",
+                name_of(table, &table.rows[outlier.row]),
                 outlier.ratio,
-                case.join(" ")
             )
         })
         .collect();
@@ -160,9 +154,9 @@ pub(crate) fn left_out_warnings(table: &Table, prepared: &Prepared) -> Vec<Strin
     match table.disturbed.as_slice() {
         [] => {}
         [only] => warnings.push(format!(
-            "row {} took {:.2} times as long as its repetition and counts as disturbed: it widens the \
-             interval but does not teach",
-            only.row.source,
+            "a run of {} took {:.2} times as long as its repetition and counts as disturbed: it widens \
+             the interval but does not teach",
+            name_of(table, &only.row),
             slowest.exp()
         )),
         several => warnings.push(format!(
@@ -176,6 +170,31 @@ pub(crate) fn left_out_warnings(table: &Table, prepared: &Prepared) -> Vec<Strin
         warnings.push(format!("skipped {} rows whose target is not a positive number", table.unusable));
     }
     warnings
+}
+
+/// The cells of a row as people write them.
+fn name_of(table: &Table, row: &TableRow) -> String {
+    let cells = table.columns.iter().zip(&row.cells);
+    let cells =
+        cells.filter_map(|(column, cell)| cell.as_ref().map(|value| format!("{}={value}", column.name)));
+    cells.collect::<Vec<_>>().join(" ")
+}
+
+/// What an ensemble says of itself: each member's share and its own words.
+pub(crate) fn formula_of(
+    members: &[(ModelKind, f64)],
+    fitted: &[Pipeline],
+    names: &[String],
+) -> Option<String> {
+    let words: Vec<Option<String>> = fitted.iter().map(|pipeline| pipeline.formula(names)).collect();
+    if let [only] = words.as_slice() {
+        return only.clone();
+    }
+    let each = members.iter().zip(words).map(|((model, weight), words)| {
+        let words = words.map_or(String::new(), |words| format!(": {words}"));
+        format!("{:.0} % {model}{words}", 100.0 * weight)
+    });
+    Some(each.collect::<Vec<_>>().join("; "))
 }
 
 /// Whether killed runs say that the model predicts too little.

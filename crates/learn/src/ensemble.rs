@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ModelKind;
 use crate::pipeline::Pipeline;
-use crate::statistics::median;
+use crate::statistics::{mean, median};
 use crate::validate::{Judged, Outcome, Verdict};
 
 /// A member may leave the median of the others by this much, in logarithms.
@@ -14,6 +14,8 @@ const LEASH: f64 = 0.5;
 const MOST: usize = 3;
 /// Members whose error is more than this times the lowest do not enter.
 const WORST: f64 = 1.6;
+/// Models that level off beyond the largest run count as if their error were this times as large.
+const LEVELS_OFF: f64 = 1.25;
 /// Members weigh as this power of their error.
 const POWER: f64 = -3.0;
 
@@ -56,7 +58,7 @@ impl Ensemble {
             let judged = verdicts.iter().filter(|verdict| verdict.model == model);
             let judged = judged.filter_map(|verdict| Some((verdict, verdict.outcome.as_ref().ok()?)));
             let Some((verdict, outcome)) = judged.max_by_key(|(verdict, _)| verdict.mix) else { continue };
-            if let Some(error) = error(&outcome.judged) {
+            if let Some(error) = error(model, &outcome.judged) {
                 best.push((verdict, outcome, error));
             }
         }
@@ -96,7 +98,10 @@ impl Ensemble {
     }
 }
 
-/// Mean distance of the logarithms, each brought to distance 0.
-pub(crate) fn error(judged: &[Judged]) -> Option<f64> {
-    crate::statistics::mean(judged.iter().map(|said| said.residual().abs())).filter(|error| error.is_finite())
+/// How far a model is off: the mean distance of the logarithms, each brought to distance 0. What
+/// levels off beyond the largest run counts as worse, as larger runs still are what it is for.
+pub(crate) fn error(model: ModelKind, judged: &[Judged]) -> Option<f64> {
+    let handicap = if model.extrapolates() { 1.0 } else { LEVELS_OFF };
+    let error = mean(judged.iter().map(|said| said.residual().abs()))?;
+    Some(handicap * error).filter(|error| error.is_finite())
 }

@@ -37,4 +37,4 @@ pub use evaluate::{EvaluatedCase, Evaluation};
 pub use feature::{Dropped, Feature, Measured};
 pub use file::{MODEL_FILE_VERSION, ModelFile};
 pub use model::{TargetModel, Validation};
-pub use options::{BuildOptions, Policy};
+pub use options::BuildOptions;

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use harp_core::{Column, Distribution, Evidence, OutOfRange, Prediction, Reexecution, Row, Target, Value};
+use harp_core::{
+    Column, Distribution, Evidence, OutOfRange, Policy, Prediction, Reexecution, Row, Target, Value,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::choose::cheapest_request;
@@ -11,7 +13,7 @@ use crate::ensemble::{Member, together};
 use crate::pipeline::Pipeline;
 use crate::prepare::Beyond;
 use crate::validate::Residuals;
-use crate::{Candidate, Feature, LearnError, Measured, Policy};
+use crate::{Candidate, Feature, LearnError, Measured};
 
 /// Equally likely truths from which the cheapest request is found.
 const COST_POINTS: usize = 64;
@@ -90,7 +92,7 @@ impl TargetModel {
         let distribution = self.distribution(centre, stretch)?;
         let estimate = distribution.median();
         let request = match self.policy {
-            Policy::Mae | Policy::Wtm => self.adjusted(centre, stretch),
+            Policy::Mae | Policy::Wtm => self.adjusted(centre),
             Policy::Upp { per_mille } => distribution.quantile(1.0 - f64::from(per_mille) / 1000.0),
             Policy::Cost => {
                 let level = |index: usize| (index as f64 + 0.5) / COST_POINTS as f64;
@@ -125,8 +127,8 @@ impl TargetModel {
     }
 
     /// The prediction raised by the winner's adjustment.
-    fn adjusted(&self, centre: f64, stretch: f64) -> f64 {
-        let factor = self.winner().map_or(1.0, |winner| winner.adjustment.at(stretch));
+    fn adjusted(&self, centre: f64) -> f64 {
+        let factor = self.winner().map_or(1.0, |winner| winner.adjustment.factor);
         (centre * factor).clamp(SMALLEST, LARGEST)
     }
 

@@ -15,8 +15,6 @@ pub(crate) const TARGETS: std::ops::RangeInclusive<f64> = 1e-60..=1e60;
 /// One usable row.
 #[derive(Debug, Clone)]
 pub(crate) struct TableRow {
-    /// Index in the dataset.
-    pub source: usize,
     pub cells: Vec<Option<Value>>,
     pub target: f64,
     pub full_scale: bool,
@@ -59,7 +57,7 @@ impl Table {
             groups: 0,
             disturbed: Vec::new(),
         };
-        let mut kept: Vec<(usize, &Row, f64)> = Vec::new();
+        let mut kept: Vec<(&Row, f64)> = Vec::new();
         for (index, row) in dataset.rows.iter().enumerate().filter(|(_, row)| row.scale != Scale::Test) {
             if row.cells.len() != dataset.columns.len() {
                 return Err(LearnError::Ragged {
@@ -71,7 +69,7 @@ impl Table {
             match row.observed {
                 Observed::AtLeast(_) => table.censored.push(index),
                 Observed::Exact(target) if TARGETS.contains(&target) => {
-                    kept.push((index, row, target));
+                    kept.push((row, target));
                 }
                 Observed::Exact(_) => table.unusable += 1,
             }
@@ -81,8 +79,7 @@ impl Table {
         table.rows = kept
             .into_iter()
             .zip(groups)
-            .map(|((source, row, target), group)| TableRow {
-                source,
+            .map(|((row, target), group)| TableRow {
                 cells: row.cells.clone(),
                 target,
                 full_scale: row.scale == Scale::Fs,
@@ -102,11 +99,11 @@ impl Table {
 
 /// Rows belong together when the caller says so or when their cells are equal: exact duplicates
 /// would otherwise leak from training into validation.
-fn groups_of(rows: &[(usize, &Row, f64)]) -> Vec<usize> {
+fn groups_of(rows: &[(&Row, f64)]) -> Vec<usize> {
     let mut parent: Vec<usize> = (0..rows.len()).collect();
     let mut by_number: HashMap<u64, usize> = HashMap::new();
     let mut by_cells: HashMap<String, usize> = HashMap::new();
-    for (index, (_, row, _)) in rows.iter().enumerate() {
+    for (index, (row, _)) in rows.iter().enumerate() {
         let first = *by_number.entry(row.group).or_insert(index);
         join(&mut parent, first, index);
         let first = *by_cells.entry(cells_key(&row.cells)).or_insert(index);

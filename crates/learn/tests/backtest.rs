@@ -7,8 +7,8 @@ mod common;
 use std::cell::Cell;
 
 use common::sweep;
-use harp_core::Scale;
-use harp_learn::{BuildOptions, LearnError, Policy, backtest};
+use harp_core::{Policy, Scale};
+use harp_learn::{BuildOptions, LearnError, backtest};
 
 #[test]
 fn the_keys_are_there_and_agree() {
@@ -65,17 +65,4 @@ fn a_stricter_limit_asks_for_more() {
     };
     let (strict, loose) = (request(10), request(200));
     assert!(strict.ov_mape > loose.ov_mape && strict.upp <= loose.upp);
-}
-
-#[test]
-fn policies_are_read_as_they_are_written() {
-    for policy in
-        Policy::ALL.into_iter().chain([Policy::Upp { per_mille: 5 }, Policy::Upp { per_mille: 499 }])
-    {
-        assert_eq!(policy.to_string().parse::<Policy>(), Ok(policy));
-    }
-    assert_eq!("upp=0.05".parse(), Ok(Policy::Upp { per_mille: 50 }));
-    for wrong in ["upp", "upp=", "upp=0", "upp=1", "upp=0.7", "upp=-0.1", "upp=nan", "best"] {
-        assert!(wrong.parse::<Policy>().is_err(), "{wrong}");
-    }
 }

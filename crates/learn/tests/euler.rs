@@ -5,8 +5,8 @@
 mod common;
 
 use common::{Disturbance, euler};
-use harp_core::{Dataset, Scale, Target};
-use harp_learn::{BuildOptions, Policy, build};
+use harp_core::{Dataset, Policy, Scale, Target};
+use harp_learn::{BuildOptions, build};
 
 const DRAWS: u64 = 60;
 
@@ -62,12 +62,17 @@ fn memory(law: fn(&str, f64, f64) -> f64) -> impl Fn(u64) -> Dataset {
 
 #[test]
 fn walltime_is_close_and_rarely_under() {
-    for policy in Policy::ALL {
+    // The study's own choice, wtm, is offered for comparison and promises nothing.
+    for policy in [Policy::Mae, Policy::Cost, Policy::default()] {
         let series = series(policy, walltime);
         assert!(series.estimate_mape < 8.0 && series.coverage >= 88.0 && series.ratio < 1.5, "{series:?}");
-        if policy == Policy::Wtm {
-            assert!(series.request_mape < 18.0 && series.request_upp <= 10.0, "{series:?}");
-        }
+        // One run in ten is slowed by up to a half here: being rarely killed has its price.
+        let (most_over, most_under) = match policy {
+            Policy::Cost => (18.0, 12.0),
+            Policy::Upp { .. } => (30.0, 6.0),
+            Policy::Mae | Policy::Wtm => (100.0, 100.0),
+        };
+        assert!(series.request_mape < most_over && series.request_upp <= most_under, "{series:?}");
     }
 }
 
@@ -76,7 +81,7 @@ fn memory_is_close() {
     let laws: [fn(&str, f64, f64) -> f64; 3] =
         [|_, _, _| 2e6, |_, n, _| 2e6 + 8.0 * n, |_, n, precision| 30.0 * n * precision.sqrt()];
     for law in laws {
-        let series = series(Policy::Wtm, memory(law));
+        let series = series(Policy::default(), memory(law));
         assert!(series.estimate_mape < 4.0 && series.request_mape < 10.0, "{series:?}");
         assert!(series.coverage >= 82.0 && series.request_upp <= 12.0 && series.ratio < 1.2, "{series:?}");
     }

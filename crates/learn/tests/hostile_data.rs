@@ -5,8 +5,8 @@
 mod common;
 
 use common::columns;
-use harp_core::{Dataset, Observed, Row, Scale, Target, Value};
-use harp_learn::{BuildOptions, ModelFile, Policy, build};
+use harp_core::{Dataset, Observed, Policy, Row, Scale, Target, Value};
+use harp_learn::{BuildOptions, ModelFile, build};
 use proptest::prelude::*;
 
 fn cell() -> impl Strategy<Value = Option<Value>> {

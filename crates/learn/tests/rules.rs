@@ -6,8 +6,8 @@
 mod common;
 
 use common::{case, columns, row, sweep};
-use harp_core::{Dataset, Observed, Row, Scale, Target, Value};
-use harp_learn::{AdjustmentKind, BuildOptions, Dropped, LearnError, Mix, ModelKind, Policy, build};
+use harp_core::{Dataset, Observed, Policy, Row, Scale, Target, Value};
+use harp_learn::{AdjustmentKind, BuildOptions, Dropped, LearnError, Mix, ModelKind, build};
 
 #[test]
 fn test_rows_change_nothing() {
@@ -165,7 +165,7 @@ fn outliers_are_named_and_full_scale_runs_stay() {
     let model = build(&dataset, &BuildOptions::default()).unwrap();
     assert_eq!(model.evidence.full_scale_runs, 8);
     assert_eq!(model.evidence.scaled_down_runs, 23, "{:?}", model.warnings);
-    assert!(model.warnings[0].contains("row 7"), "{:?}", model.warnings);
+    assert!(model.warnings[0].contains("a run of n=2000 method=sum threads=2"), "{:?}", model.warnings);
     let kept = build(&dataset, &BuildOptions { remove_outliers: false, ..BuildOptions::default() }).unwrap();
     assert_eq!(kept.evidence.scaled_down_runs, 24);
 }

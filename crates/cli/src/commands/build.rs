@@ -111,13 +111,8 @@ fn without_test_cases<'a>(
 }
 
 fn build_options(project: &Project, settings: &BuildSettings) -> BuildOptions {
-    let policy = match project.experiment.learn.policy {
-        harp_experiment::Policy::Mae => harp_learn::Policy::Mae,
-        harp_experiment::Policy::Wtm => harp_learn::Policy::Wtm,
-        harp_experiment::Policy::Cost => harp_learn::Policy::Cost,
-    };
     BuildOptions {
-        policy: settings.policy.unwrap_or(policy),
+        policy: settings.policy.unwrap_or(project.experiment.learn.policy),
         seed: settings.seed.unwrap_or(project.experiment.schedule.seed),
         principal_components: settings.pca,
         ..BuildOptions::default()

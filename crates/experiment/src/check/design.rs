@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use harp_core::{Money, Scale, Seconds, Target};
+use harp_core::{Money, Policy, Scale, Seconds, Target};
 
 use crate::design::{self, sobol};
-use crate::experiment::{Budget, Design, Learn, Method, Parallel, Policy, Resources, Schedule};
+use crate::experiment::{Budget, Design, Learn, Method, Parallel, Resources, Schedule};
 use crate::spec::{AllocationSpec, DesignSpec, Located, ParallelSpec, Sink, Spec, Written};
 use crate::{Domain, MetricRule, Parameter, Position, Template, suggest};
 
@@ -178,11 +178,7 @@ pub(super) fn learn(spec: &Spec, metrics: &[MetricRule<Template>], sink: &mut Si
         targets = vec![Target::Walltime, Target::PeakMemory];
     }
     Learn {
-        policy: match spec.learn.policy.as_ref().map(|policy| policy.value.as_str()) {
-            Some("mae") => Policy::Mae,
-            Some("cost") => Policy::Cost,
-            _ => Policy::Wtm,
-        },
+        policy: spec.learn.policy.as_ref().map_or_else(Policy::default, |policy| policy.value),
         targets,
         interval: spec.learn.interval.as_ref().map_or(0.9, |interval| interval.value),
         site: spec.learn.site.as_ref().map(|site| site.value.clone()),

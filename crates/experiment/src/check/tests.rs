@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use harp_core::{Bytes, Money, Scale, Seconds, Target, Value};
+use harp_core::{Bytes, Money, Policy, Scale, Seconds, Target, Value};
 use proptest::prelude::*;
 
 use crate::samples::{FULL, SMALL, said, sound};
-use crate::{Command, Domain, Kind, Method, Parallel, Policy, Range, Severity, Spacing, parse};
+use crate::{Command, Domain, Kind, Method, Parallel, Range, Severity, Spacing, parse};
 
 #[test]
 fn the_small_file_is_enough() {
@@ -53,7 +53,7 @@ fn the_full_file_is_read_wholly() {
     assert_eq!((fs.timeout, test.timeout), (Some(Seconds(600.0)), Some(Seconds(60.0))));
     assert_eq!((test.method, test.repetitions, fs.budget.cost), (Method::Grid, 1, None::<Money>));
     assert_eq!(experiment.schedule.parallel, Parallel::Auto);
-    assert_eq!(experiment.learn.policy, Policy::Wtm);
+    assert_eq!(experiment.learn.policy, Policy::Cost);
     assert_eq!(experiment.constraints.len(), 3);
 }
 

@@ -267,10 +267,10 @@ pub(crate) static LEARN: Table = Table {
     keys: &[
         key(
             "policy",
-            Shape::Choice(&["mae", "wtm", "cost"]),
-            "\"wtm\"",
-            "How the model is chosen. `mae`: smallest error; `wtm`: fewest under-predictions, then least waste; `cost`: least expected cost when a killed job is run again.",
-            r#""wtm""#,
+            Shape::Policy,
+            "\"upp=0.05\"",
+            "How the model is chosen and what is asked for. `upp=0.05`: so much that at most 5 % of the jobs are killed; `cost`: what costs least when a killed job is run again with more; `wtm`: as in the study, fewest under-predictions, then least over-prediction; `mae`: smallest error.",
+            r#""upp=0.05""#,
         ),
         key(
             "targets",

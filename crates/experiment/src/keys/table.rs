@@ -43,6 +43,8 @@ pub(crate) enum Shape {
     Duration,
     /// One of some words.
     Choice(&'static [&'static str]),
+    /// How a model is chosen: a word, or `upp=` with a share.
+    Policy,
     /// Any number.
     Number,
     /// A scalar, a list of them, or a range.
@@ -121,6 +123,7 @@ impl Shape {
                 let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
                 format!("one of {}", quoted.join(", "))
             }
+            Shape::Policy => "\"upp=0.05\" (any share below 0.5), \"cost\", \"wtm\" or \"mae\"".into(),
             Shape::Number => "a number".into(),
             Shape::Values => "a value, a list of values, or a range { from, to, count }".into(),
             Shape::Counts(least) => format!("a whole number from {least}, or a list of them"),

@@ -330,7 +330,7 @@ fn design(table: &DeTable<'_>, keys: &'static Table, sink: &mut Sink<'_>) -> Des
 fn learn(table: &DeTable<'_>, sink: &mut Sink<'_>) -> LearnSpec {
     let mut section = Section::open(table, &LEARN, sink);
     LearnSpec {
-        policy: section.choice("policy", sink),
+        policy: section.policy("policy", sink),
         targets: section.key_offset("targets").map(|_| section.texts("targets", sink)),
         interval: section.number("interval", sink),
         site: section.text("site", sink),

@@ -1,7 +1,7 @@
 //! Reading single keys of a table: each has the form its entry in the key tables says, or is reported
 //! and left out.
 
-use harp_core::{Bytes, Seconds, Value};
+use harp_core::{Bytes, Policy, Seconds, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -113,6 +113,10 @@ impl<'a> Section<'a> {
         };
         sink.error(item.span().start, format!("`{name}` cannot be \"{typed}\""), hint);
         None
+    }
+
+    pub(super) fn policy(&mut self, name: &str, sink: &mut Sink<'_>) -> Written<Policy> {
+        self.with(name, sink, |value| text(value)?.parse().ok())
     }
 
     pub(super) fn duration(&mut self, name: &str, sink: &mut Sink<'_>) -> Written<Seconds> {

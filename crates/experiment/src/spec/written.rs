@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use harp_core::{Bytes, Scale, Seconds, Value};
+use harp_core::{Bytes, Policy, Scale, Seconds, Value};
 
 /// Something that was written, and the bytes of the file it was written in.
 #[derive(Debug, Clone)]
@@ -146,7 +146,7 @@ pub(crate) enum ParallelSpec {
 
 #[derive(Debug, Default)]
 pub(crate) struct LearnSpec {
-    pub(crate) policy: Written<String>,
+    pub(crate) policy: Written<Policy>,
     pub(crate) targets: Option<Vec<Located<String>>>,
     pub(crate) interval: Written<f64>,
     pub(crate) site: Written<String>,

@@ -8,4 +8,4 @@ mod residual;
 pub(crate) use character::Character;
 pub(crate) use fold::{Plan, balanced};
 pub(crate) use judge::{Judged, Outcome, Verdict, judge, seed_of};
-pub(crate) use residual::{Residuals, undisturbed_level};
+pub(crate) use residual::Residuals;

@@ -100,11 +100,6 @@ impl Core {
     }
 }
 
-/// The level of undisturbed residuals below which a run stays, as a logarithm.
-pub(crate) fn undisturbed_level(judged: &[Judged], character: &Character, level: f64) -> f64 {
-    Core::of(judged, character).student(level)
-}
-
 impl Residuals {
     /// From what a candidate said and what the runs say by themselves.
     pub(crate) fn of(judged: &[Judged], character: &Character) -> Residuals {

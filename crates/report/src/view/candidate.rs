@@ -10,7 +10,7 @@ pub struct CandidateView {
     pub regressor: String,
     /// What it learned from: `sd`, `sd+25%fs`.
     pub mix: String,
-    /// How its predictions are raised before they are asked for: `study`, `envelope`; empty for not at all.
+    /// How its predictions are raised before they are asked for: `study`; empty for not at all.
     pub adjusted_by: String,
     /// The factor predictions are multiplied with for a request.
     pub adjustment: Option<f64>,
@@ -41,7 +41,7 @@ impl CandidateView {
 pub struct CandidatesView {
     /// What they predict.
     pub target: Target,
-    /// The policy that picked the winner: `mae`, `wtm`, `reexecution`.
+    /// The policy that picked the winner: `upp=0.05`, `cost`, `wtm`, `mae`.
     pub policy: String,
     /// Why the winner won, in words.
     pub reason: String,
