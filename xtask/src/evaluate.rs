@@ -9,7 +9,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use harp_core::Policy;
-use harp_core::{Column, Dataset, Observed, Row, Scale, Target, Value};
+use harp_core::{Dataset, Scale};
+use harp_history::SweepColumns;
 use harp_learn::BuildOptions;
 
 use crate::metadata;
@@ -63,27 +64,8 @@ pub fn evaluate(directory: Option<&str>) -> Result<()> {
 }
 
 fn read(file: &Path) -> Result<Dataset> {
-    let mut reader =
-        csv::Reader::from_path(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let header = reader.headers()?.clone();
-    let feature = |name: &&str| *name != "seconds" && *name != "split";
-    let columns = header.iter().filter(feature).map(|name| Column { name: name.to_owned() }).collect();
-    let mut rows = Vec::new();
-    for (index, record) in reader.records().enumerate() {
-        let record = record?;
-        let cell = |name: &str| {
-            header.iter().position(|column| column == name).and_then(|at| record.get(at)).unwrap_or("")
-        };
-        rows.push(Row {
-            cells: header
-                .iter()
-                .filter(feature)
-                .map(|name| Some(cell(name)).filter(|text| !text.is_empty()).map(Value::from_text))
-                .collect(),
-            observed: Observed::Exact(cell("seconds").parse().context("seconds")?),
-            scale: cell("split").parse().map_err(anyhow::Error::msg)?,
-            group: index as u64,
-        });
-    }
-    Ok(Dataset::new(Target::Walltime, columns, rows)?)
+    let source = fs::File::open(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let columns =
+        SweepColumns { target: "seconds".to_owned(), split: Some("split".to_owned()), ignored: Vec::new() };
+    Ok(harp_history::read_sweep(&file.display().to_string(), source, &columns)?.0)
 }

@@ -1,6 +1,7 @@
 //! The command line: one definition from which parsing, help, completions, man pages and the
 //! reference all come.
 
+mod backtest;
 mod trace;
 
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use harp_core::{Money, Scale, Seconds};
 
+pub use backtest::{Backtest, Judged};
 pub use trace::{
     Simulate, Trace, TraceCompare, TraceConvert, TraceGenerate, TraceOutput, TracePredict, TraceReading,
     TraceSummary,
@@ -72,6 +74,11 @@ pub enum Command {
     /// Show every candidate model with its scores, and why the winner won
     #[command(after_help = "Examples:\n  harp models\n  harp models --target peak_memory --json")]
     Models(Models),
+    /// Ask whether predictions would have been right: learn from some runs, judge on the others
+    #[command(
+        after_help = "Examples:\n  harp backtest\n  harp backtest --by time --target peak_memory\n  harp backtest --csv sweep.csv --target seconds --split split --ignore epoch_seconds --json"
+    )]
+    Backtest(Backtest),
     /// Predict time and memory of cases that were never run
     #[command(
         after_help = "Examples:\n  harp predict n=320000 precision=1200 method=pow\n  harp predict --csv cases.csv --json"

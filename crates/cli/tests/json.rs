@@ -36,7 +36,7 @@ fn every_documented_key_is_there() {
     let here = folder.path();
     fs::write(here.join("harp.toml"), EXPERIMENT).unwrap();
     let documented = documented();
-    let calls: [(&str, &[&str]); 17] = [
+    let calls: [(&str, &[&str]); 18] = [
         ("generate", &["generate", "--scale", "sd", "--json"]),
         ("plan", &["plan", "--json"]),
         ("run", &["run", "--json"]),
@@ -44,6 +44,7 @@ fn every_documented_key_is_there() {
         ("status", &["status", "--json"]),
         ("history", &["history", "--json"]),
         ("models", &["models", "--json"]),
+        ("backtest", &["backtest", "--json"]),
         ("predict", &["predict", "n=30000", "cores=1", "--json"]),
         ("recommend", &["recommend", "n=30000", "--json"]),
         ("host", &["host", "--json"]),

@@ -151,6 +151,20 @@ impl Dataset {
         self.rows.iter().filter(move |row| row.scale == scale)
     }
 
+    /// The same table with the last share of its rows as those to be judged, and all others to learn
+    /// from, whatever they were: what a model built back then would have said of what came later.
+    pub fn judging_latest(mut self, share: f64) -> Dataset {
+        let first = self.rows.len() - (share.clamp(0.0, 1.0) * self.rows.len() as f64).round() as usize;
+        for (index, row) in self.rows.iter_mut().enumerate() {
+            row.scale = match row.scale {
+                _ if index >= first => Scale::Test,
+                Scale::Test => Scale::Fs,
+                scale => scale,
+            };
+        }
+        self
+    }
+
     /// The same table with only the rows wanted.
     pub fn filtered(&self, wanted: impl Fn(&Row) -> bool) -> Dataset {
         Dataset {
@@ -158,5 +172,24 @@ impl Dataset {
             columns: self.columns.clone(),
             rows: self.rows.iter().filter(|row| wanted(row)).cloned().collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_rows_are_judged_and_the_earlier_ones_teach() {
+        let row = |scale| Row { cells: vec![], observed: Observed::Exact(1.0), scale, group: 0 };
+        let rows = vec![row(Scale::Sd), row(Scale::Test), row(Scale::Sd), row(Scale::Fs)];
+        let scales = |share| {
+            let table = Dataset::new(Target::Walltime, vec![], rows.clone())
+                .unwrap_or_else(|error| unreachable!("{error}"));
+            table.judging_latest(share).rows.into_iter().map(|row| row.scale).collect::<Vec<_>>()
+        };
+        assert_eq!(scales(0.5), [Scale::Sd, Scale::Fs, Scale::Test, Scale::Test]);
+        assert_eq!(scales(0.0), [Scale::Sd, Scale::Fs, Scale::Sd, Scale::Fs]);
+        assert_eq!(scales(1.0), [Scale::Test; 4]);
     }
 }

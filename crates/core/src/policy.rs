@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// How the winner among the candidates is chosen, and what is asked of a scheduler. The estimate is
 /// the median of the predictive distribution under every policy, and the request is never below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(try_from = "String", into = "String")]
 pub enum Policy {
     /// Lowest mean absolute error; the request is the winner's adjusted prediction.
     Mae,
@@ -39,6 +39,20 @@ impl Policy {
 
     /// How a policy is written.
     pub const FORMS: &str = "mae, wtm, cost or upp=0.05";
+}
+
+impl From<Policy> for String {
+    fn from(policy: Policy) -> String {
+        policy.to_string()
+    }
+}
+
+impl TryFrom<String> for Policy {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
 }
 
 impl fmt::Display for Policy {

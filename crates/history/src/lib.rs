@@ -8,9 +8,11 @@ mod error;
 mod filesystem;
 mod schema;
 mod store;
+mod sweep;
 mod table;
 
 pub use dataset::{Skipped, dataset};
 pub use error::HistoryError;
 pub use store::{Recorded, Store};
+pub use sweep::{SweepColumns, read_sweep};
 pub use table::{read_cases, write_runs};

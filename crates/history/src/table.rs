@@ -9,41 +9,67 @@ use crate::HistoryError;
 
 /// Reads cases to predict: a header with feature names, one case a row. An empty cell is missing.
 pub fn read_cases(file: &str, source: impl Read) -> Result<Vec<BTreeMap<String, Value>>, HistoryError> {
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(source);
-    let broken = |error: csv::Error| {
-        let line = error.position().map_or(1, csv::Position::line);
-        let reason = match error.kind() {
-            csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                format!("this row has {len} cells, the header has {expected_len}; give every row as many")
+    let mut rows = Rows::open(file, source)?;
+    let mut cases = Vec::new();
+    while let Some((_, record)) = rows.next()? {
+        let named = rows.header.iter().zip(record.iter());
+        let filled = named.filter(|(_, cell)| !cell.is_empty());
+        cases.push(filled.map(|(name, cell)| (name.to_owned(), Value::from_text(cell))).collect());
+    }
+    Ok(cases)
+}
+
+/// A CSV file whose first line names each column once.
+pub(crate) struct Rows<'a, R> {
+    file: &'a str,
+    pub(crate) header: csv::StringRecord,
+    reader: csv::Reader<R>,
+}
+
+impl<'a, R: Read> Rows<'a, R> {
+    pub(crate) fn open(file: &'a str, source: R) -> Result<Self, HistoryError> {
+        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(source);
+        let header = reader.headers().map_err(|error| broken(file, &error))?.clone();
+        let rows = Rows { file, header, reader };
+        let mut seen = BTreeSet::new();
+        for name in &rows.header {
+            if name.is_empty() {
+                return Err(rows.wrong(1, "a column has no name; the first line must name each column once"));
             }
-            _ => error.to_string(),
-        };
-        HistoryError::Table { file: file.to_owned(), line, reason }
-    };
-    let header = reader.headers().map_err(broken)?.clone();
-    let mut seen = BTreeSet::new();
-    for name in &header {
-        if name.is_empty() || !seen.insert(name) {
-            let what = if name.is_empty() {
-                "a column has no name".to_owned()
-            } else {
-                format!("column `{name}` occurs twice")
-            };
-            let reason = format!("{what}; the first line must name each column once");
-            return Err(HistoryError::Table { file: file.to_owned(), line: 1, reason });
+            if !seen.insert(name) {
+                let reason =
+                    format!("column `{name}` occurs twice; the first line must name each column once");
+                return Err(rows.wrong(1, reason));
+            }
+        }
+        Ok(rows)
+    }
+
+    /// The next row and its line.
+    pub(crate) fn next(&mut self) -> Result<Option<(u64, csv::StringRecord)>, HistoryError> {
+        let mut record = csv::StringRecord::new();
+        match self.reader.read_record(&mut record) {
+            Ok(true) => Ok(Some((record.position().map_or(1, csv::Position::line), record))),
+            Ok(false) => Ok(None),
+            Err(error) => Err(broken(self.file, &error)),
         }
     }
-    reader
-        .records()
-        .map(|record| {
-            let record = record.map_err(broken)?;
-            let named = header.iter().zip(record.iter());
-            Ok(named
-                .filter(|(_, cell)| !cell.is_empty())
-                .map(|(name, cell)| (name.to_owned(), Value::from_text(cell)))
-                .collect())
-        })
-        .collect()
+
+    /// An error in a line.
+    pub(crate) fn wrong(&self, line: u64, reason: impl Into<String>) -> HistoryError {
+        HistoryError::Table { file: self.file.to_owned(), line, reason: reason.into() }
+    }
+}
+
+fn broken(file: &str, error: &csv::Error) -> HistoryError {
+    let line = error.position().map_or(1, csv::Position::line);
+    let reason = match error.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("this row has {len} cells, the header has {expected_len}; give every row as many")
+        }
+        _ => error.to_string(),
+    };
+    HistoryError::Table { file: file.to_owned(), line, reason }
 }
 
 /// Writes runs as CSV: one row a run, parameters and metrics as columns of their own.

@@ -101,7 +101,9 @@ pub(crate) fn explain(
             "the lowest expected cost with re-execution, {:.2} times the truth reserved",
             chosen.reserved_ratio.unwrap_or(f64::NAN)
         ),
-        Policy::Upp { .. } => "the smallest error in proportion, steadiness counted".to_owned(),
+        Policy::Upp { .. } => {
+            "the smallest error in proportion, the steadier kind preferred among near equals".to_owned()
+        }
     };
     let runs = |count: usize, kind: &str| format!("{count} {kind} run{}", if count == 1 { "" } else { "s" });
     let on = match validation {

@@ -110,7 +110,7 @@ fn without_test_cases<'a>(
     (kept, leaked.len())
 }
 
-fn build_options(project: &Project, settings: &BuildSettings) -> BuildOptions {
+pub fn build_options(project: &Project, settings: &BuildSettings) -> BuildOptions {
     BuildOptions {
         policy: settings.policy.unwrap_or(project.experiment.learn.policy),
         seed: settings.seed.unwrap_or(project.experiment.schedule.seed),

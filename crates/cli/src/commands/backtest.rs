@@ -1,0 +1,148 @@
+//! `harp backtest`: would predictions have been right?
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::Instant;
+
+use harp_core::{Dataset, Scale, Target};
+use harp_history::SweepColumns;
+use harp_learn::{Backtest, BuildOptions};
+use harp_report::text::{number, plural};
+use harp_report::{Cell, Column, Quantity, Table};
+use serde::Serialize;
+
+use super::build::{build_options, recorded_runs};
+use crate::arguments::{self, Judged};
+use crate::failure::{Exit, Failure};
+use crate::project::Project;
+use crate::terminal::Terminal;
+
+/// The answer; documented in docs/json.md.
+#[derive(Serialize)]
+struct Answer<'a> {
+    target: String,
+    #[serde(flatten)]
+    backtest: &'a Backtest,
+}
+
+/// Learns from some runs and judges on the others.
+pub fn backtest(arguments: &arguments::Backtest, terminal: &Terminal) -> Result<(), Failure> {
+    let (dataset, name, options) = match &arguments.csv {
+        Some(file) => {
+            let dataset = sweep(file, arguments, terminal)?;
+            let name = arguments.target.clone().unwrap_or_default();
+            let settings = &arguments.settings;
+            let options = BuildOptions {
+                policy: settings.policy.unwrap_or_default(),
+                seed: settings.seed.unwrap_or(BuildOptions::default().seed),
+                principal_components: settings.pca,
+                ..BuildOptions::default()
+            };
+            (dataset, name, options)
+        }
+        None => {
+            let project = Project::load(&arguments.file, terminal)?;
+            let dataset = history(&project, arguments)?;
+            (dataset.clone(), dataset.target.to_string(), build_options(&project, &arguments.settings))
+        }
+    };
+    let started = Instant::now();
+    let backtest = harp_learn::backtest(&dataset, &options, || started.elapsed().as_secs_f64())?;
+    if terminal.json {
+        return terminal.print_json(&Answer { target: name, backtest: &backtest });
+    }
+    for warning in &backtest.warnings {
+        terminal.say(&format!("warning: {warning}"));
+    }
+    terminal.print(&format!(
+        "{name}: learned from {} and {}, judged on {} not seen, built in {}\n",
+        plural(backtest.rows.sd, "scaled-down run"),
+        plural(backtest.rows.fs, "full-scale run"),
+        plural(backtest.rows.test, "run"),
+        harp_core::Seconds(backtest.seconds_to_build),
+    ))?;
+    terminal.print_table(&scores(&backtest, Quantity::of(&dataset.target)))?;
+    let formula = backtest.model.formula.as_ref().map_or(String::new(), |formula| format!("\n{formula}"));
+    terminal.print(&format!("{}{formula}\n", backtest.model.explanation))
+}
+
+/// The rows of a CSV file; without a column that splits them, the latest are judged.
+fn sweep(file: &Path, arguments: &arguments::Backtest, terminal: &Terminal) -> Result<Dataset, Failure> {
+    let source: Box<dyn Read> = if file == Path::new("-") {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(File::open(file).map_err(|error| Failure::file("read", file, &error))?)
+    };
+    let columns = SweepColumns {
+        target: arguments.target.clone().unwrap_or_default(),
+        split: arguments.split.clone(),
+        ignored: arguments.ignore.clone(),
+    };
+    let (dataset, skipped) = harp_history::read_sweep(&file.display().to_string(), source, &columns)?;
+    if let Some(first) = skipped.first() {
+        let rows = plural(skipped.len(), "row");
+        terminal.say(&format!("{rows} without a target left out, the first in line {first}"));
+    }
+    Ok(if arguments.split.is_some() { dataset } else { dataset.judging_latest(arguments.latest) })
+}
+
+/// The runs of an experiment, split by scale or by time.
+fn history(project: &Project, arguments: &arguments::Backtest) -> Result<Dataset, Failure> {
+    let mut recorded = recorded_runs(project)?;
+    recorded.sort_by_key(|recorded| recorded.run.started);
+    let target: Target = match &arguments.target {
+        Some(name) => name.parse().unwrap_or(Target::Walltime),
+        None => project.experiment.learn.targets.first().cloned().unwrap_or(Target::Walltime),
+    };
+    let (dataset, _) = harp_history::dataset(recorded.iter().map(|recorded| &recorded.run), &target);
+    if dataset.rows.is_empty() {
+        let measured = "walltime, peak_memory, cpu_time, or a metric of the experiment";
+        return Err(Failure::bad_input(format!("no run has a `{target}`")).hint(format!("use {measured}")));
+    }
+    if arguments.by == Judged::Time {
+        return Ok(dataset.judging_latest(arguments.latest));
+    }
+    if dataset.of_scale(Scale::Test).next().is_none() {
+        return Err(Failure::bad_input("there are no runs of scale test to judge on")
+            .exit(Exit::NotEnoughEvidence)
+            .hint(
+                "`harp generate --scale test` makes them; `harp backtest --by time` judges the latest runs",
+            ));
+    }
+    Ok(dataset)
+}
+
+/// Scores beside how sure they are.
+fn scores(backtest: &Backtest, quantity: Quantity) -> Table {
+    let mut table =
+        Table::new([Column::left("score"), Column::right("value"), Column::right("90 % of resamples")]);
+    let percent = |value: f64| format!("{} %", number(value));
+    let times = |value: f64| format!("{} ×", number(value));
+    let amount = |value: f64| quantity.format(value);
+    let range = |(low, high): (f64, f64), show: &dyn Fn(f64) -> String| {
+        Cell::text(format!("{} to {}", show(low), show(high)))
+    };
+    let intervals = &backtest.intervals;
+    let mut row = |name: &str, value: String, range: Cell| {
+        table.push([Cell::text(name), Cell::text(value), range]);
+    };
+    row("MAE", amount(backtest.mae), range(intervals.mae, &amount));
+    row("MAPE", percent(backtest.mape), range(intervals.mape, &percent));
+    row("median error", percent(backtest.median_ape), range(intervals.median_ape, &percent));
+    row("estimates below the truth", percent(backtest.upp), range(intervals.upp, &percent));
+    row("90 % intervals that hold", percent(backtest.coverage_90), range(intervals.coverage_90, &percent));
+    row("80 % intervals that hold", percent(backtest.coverage_80), Cell::missing());
+    row(
+        &format!("killed at the request ({})", backtest.policy),
+        percent(backtest.request.upp),
+        range(intervals.request_upp, &percent),
+    );
+    row(
+        "reserved until done, of the truth",
+        times(backtest.request.reserved_ratio),
+        range(intervals.request_reserved_ratio, &times),
+    );
+    row("used until done, of the truth", times(backtest.request.used_ratio), Cell::missing());
+    table
+}
