@@ -173,6 +173,10 @@ fn single_mistakes() {
             with("[parameters.x]\noption = '-x'\nvalues = [1, 'a']"),
             "7:13: the values of `x` are of type integer and of type text",
         ),
+        (
+            with("[parameters.x]\noption = '-x'\nvalues = [1]\nsd = [2]"),
+            "9:10: `x` has `values` for every scale and `sd`, too",
+        ),
         (with("[parameters.x]\noption = '-x'\nvalues = [1, 1]"), "9:14: 1 occurs twice"),
         (
             with("[parameters.x]\noption = '-x'\ntype = 'text'\nvalues = [1]"),

@@ -255,7 +255,8 @@ fn values(item: &Spanned<DeValue<'_>>, key: &Key, sink: &mut Sink<'_>) -> Option
                 })
                 .collect();
             if array.is_empty() {
-                sink.error(item.span().start, format!("`{}` has no values", key.name), "give at least one");
+                let hint = "fill in at least one; a parameter of type file wants the paths of files";
+                sink.error(item.span().start, format!("`{}` has no values", key.name), hint);
             }
             (!list.is_empty() && list.len() == array.len()).then_some(ValuesSpec::List(list))?
         }
