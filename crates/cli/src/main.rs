@@ -7,6 +7,7 @@ mod cases;
 mod cells;
 mod commands;
 mod failure;
+mod programs;
 mod progress;
 mod project;
 mod scaling;

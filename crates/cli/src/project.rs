@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use harp_experiment::{Experiment, Severity};
+use harp_experiment::{Experiment, Files, Severity};
 use harp_history::Store;
 use harp_learn::ModelFile;
 
 use crate::failure::{Exit, Failure};
+use crate::programs;
 use crate::terminal::Terminal;
 
 /// The experiment file's usual name.
@@ -60,13 +61,16 @@ impl Project {
         Ok(state)
     }
 
-    /// Checks what only the files around the experiment can tell; warnings go to stderr.
-    pub fn check_files(&self, terminal: &Terminal) -> Result<(), Failure> {
+    /// Checks what only the files around the experiment can tell; warnings go to stderr. What the
+    /// setup makes is looked for once it has run.
+    pub fn check_files(&self, is_set_up: bool, terminal: &Terminal) -> Result<(), Failure> {
         let size = |path: &Path| fs::metadata(self.directory.join(path)).ok().map(|facts| facts.len());
         let read = |path: &Path| fs::read_to_string(self.directory.join(path)).ok();
+        let program = |path: &Path| programs::startable(&self.directory, path);
+        let files = Files { size: &size, read: &read, program: &program, is_set_up };
         let (errors, warnings): (Vec<_>, Vec<_>) = self
             .experiment
-            .check_files(&size, &read)
+            .check_files(&files)
             .into_iter()
             .partition(|diagnostic| diagnostic.severity == Severity::Error);
         for warning in &warnings {

@@ -7,6 +7,7 @@
 mod chart;
 mod narrative;
 mod page;
+mod prose;
 mod quantity;
 mod style;
 mod table;
@@ -19,6 +20,7 @@ pub use chart::{
 };
 pub use narrative::{plan_sentence, target_sentence, verdict_sentence};
 pub use page::run_page;
+pub use prose::wrapped;
 pub use quantity::Quantity;
 pub use style::{Style, Tone, to_ascii};
 pub use table::{

@@ -163,7 +163,7 @@ impl<'a> Session<'a> {
         if !finished {
             return Err(Failure::bad_input("stopped during the setup").exit(Exit::Interrupted));
         }
-        self.project.check_files(self.terminal)
+        self.project.check_files(true, self.terminal)
     }
 
     fn sweep_of<'s>(&self, state: &'s Path, runs: Vec<PlannedRun>) -> Sweep<'s>

@@ -42,7 +42,7 @@ struct Planned {
 /// Shows the plan.
 pub fn plan(arguments: &Plan, terminal: &Terminal) -> Result<(), Failure> {
     let project = Project::load(&arguments.experiment.file, terminal)?;
-    project.check_files(terminal)?;
+    project.check_files(false, terminal)?;
     show(&project, &arguments.scale, terminal)
 }
 

@@ -1,7 +1,5 @@
 //! Files with mistakes, and what is said about them.
 
-use std::path::Path;
-
 use harp_core::{Bytes, Money, Scale, Seconds, Target, Value};
 use proptest::prelude::*;
 
@@ -251,37 +249,6 @@ fn one_mistake_is_told_once() {
     ] {
         assert_eq!(found.len(), 1, "{found:#?}");
     }
-}
-
-#[test]
-fn files_are_checked_where_they_are() {
-    let text = r#"name = "sort"
-[program]
-command = "./sort script.py {data}"
-inputs = ["gone.txt"]
-[parameters.data]
-type = "file"
-values = ["a.txt", "b.txt"]
-[parameters.n]
-values = [1]
-template = "input.in"
-"#;
-    let experiment = sound(text);
-    let exists = |path: &Path| ["./script.py", "./a.txt"].map(Path::new).contains(&path).then_some(7);
-    let said = |read: &dyn Fn(&Path) -> Option<String>| {
-        experiment.check_files(&exists, read).iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
-    };
-    let found = said(&|_| Some("n = {m}".into()));
-    for expected in [
-        "error: harp.toml:3:11: the program `./sort` does not exist",
-        "warning: harp.toml:3:11: each run has a directory of its own, where `script.py` is not",
-        "error: harp.toml:4:11: the input `gone.txt` does not exist",
-        "error: harp.toml:5:13: the file `b.txt` of parameter `data` does not exist",
-        "error: harp.toml:10:12: the template file `input.in` does not contain `{n}`",
-    ] {
-        assert!(found.contains(expected), "{expected}\nnot in\n{found}");
-    }
-    assert!(said(&|_| None).contains("the template file `input.in` does not exist"));
 }
 
 proptest! {
