@@ -132,7 +132,7 @@ pub struct Demo {
 /// Arguments of `harp init`.
 #[derive(Debug, Args)]
 pub struct Init {
-    /// Where to write.
+    /// Where to write: a file, or a folder to put harp.toml into.
     #[arg(long, short, value_name = "FILE", default_value = "harp.toml")]
     pub output: PathBuf,
     /// Replace a file that exists.
@@ -146,7 +146,7 @@ pub struct Init {
 /// The experiment file, common to many commands.
 #[derive(Debug, Args)]
 pub struct ExperimentFile {
-    /// The experiment file.
+    /// The experiment file, or the folder its harp.toml is in.
     #[arg(value_name = "FILE", default_value = "harp.toml")]
     pub file: PathBuf,
 }
@@ -217,14 +217,16 @@ pub struct Build {
 /// Where a model is.
 #[derive(Debug, Args)]
 pub struct ModelChoice {
-    /// The model file.
-    #[arg(long, value_name = "FILE", default_value = ".harp/model.json")]
-    pub model: PathBuf,
+    /// The model file. Without it, the experiment's.
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
 }
 
 /// Arguments of `harp models`.
 #[derive(Debug, Args)]
 pub struct Models {
+    #[command(flatten)]
+    pub experiment: ExperimentFile,
     #[command(flatten)]
     pub model: ModelChoice,
     /// Only this target: walltime, peak_memory, or a metric.
@@ -241,6 +243,9 @@ pub struct Predict {
     /// Cases from a CSV file, one a row, with names in the first line; - is standard input.
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+    /// The experiment file, or the folder its harp.toml is in.
+    #[arg(long = "experiment", value_name = "FILE", default_value = "harp.toml")]
+    pub file: PathBuf,
     #[command(flatten)]
     pub model: ModelChoice,
     /// The probability the interval holds.
@@ -257,7 +262,7 @@ pub struct Recommend {
     /// The case: parameters of the program.
     #[arg(value_name = "NAME=VALUE", value_parser = parse_setting)]
     pub case: Vec<(String, String)>,
-    /// The experiment file.
+    /// The experiment file, or the folder its harp.toml is in.
     #[arg(long = "experiment", value_name = "FILE", default_value = "harp.toml")]
     pub file: PathBuf,
     /// The job must end within this time: the cheapest such allocation is chosen.

@@ -43,6 +43,15 @@ fn from_init_with_an_input_file_to_a_prediction() {
     let by_size = support::json(here, &["predict", "size=1500", "in_bytes=9000", "--json"]);
     let estimate = |answer: &serde_json::Value| answer["cases"][0]["predictions"][0]["estimate"].clone();
     assert_eq!(estimate(&by_file), estimate(&by_size));
+
+    // Both commands take the same keys; what only the file itself can tell is said.
+    let recommended = support::json(here, &["recommend", "size=1500", "in_bytes=9000", "--json"]);
+    assert!(recommended["job_script"].is_null(), "{recommended:#}");
+    let said = support::stderr(&support::run(here, &["recommend", "size=1500", "in_bytes=9000"], 0));
+    assert!(said.contains("the case does not say `in`; add in=VALUE"), "{said}");
+    support::run(here, &["recommend", "size=1500", "in_bytes=9000", "--script", "job.sh"], 2);
+    let with_file = support::json(here, &["recommend", "size=1500", "in=c.bin", "--json"]);
+    assert!(with_file["job_script"].as_str().unwrap().contains("c.bin"), "{with_file:#}");
 }
 
 #[test]
@@ -72,4 +81,34 @@ fn a_program_that_cannot_be_started_is_told_before_anything_runs() {
     assert!(said.contains("does not exist, though the setup has run"), "{said}");
     fs::write(here.join("harp.toml"), with_setup("echo \"#!/bin/sh\" > app; chmod +x app")).unwrap();
     support::run(here, &["generate", "--scale", "sd"], 0);
+}
+
+#[test]
+fn a_resource_that_is_not_given_is_predicted_for_every_value() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let experiment = r#"
+name = "split"
+constraints = ["threads == cores"]
+[program]
+command = "sh -c 'i=0; while [ $i -lt $(({n} / {threads})) ]; do i=$((i+1)); done'"
+[parameters.n]
+sd = { from = 2000, to = 16000, count = 4, spacing = "geometric" }
+[allocation]
+cores = [1, 2]
+threads = [1, 2]
+[design]
+repetitions = 2
+"#;
+    fs::write(here.join("harp.toml"), experiment).unwrap();
+    support::run(here, &["generate"], 0);
+    support::run(here, &["build"], 0);
+    let answer = support::json(here, &["predict", "n=9000", "--json"]);
+    assert_eq!(answer["cases"].as_array().unwrap().len(), 2, "{answer:#}");
+    let text = support::stdout(here, &["predict", "n=9000"]);
+    assert!(text.contains("not given: predicted for every value that was varied\nwith n=9000"), "{text}");
+    let fixed = support::json(here, &["predict", "n=9000", "threads=2", "--json"]);
+    assert_eq!(fixed["cases"].as_array().unwrap().len(), 1, "{fixed:#}");
+    let said = support::stderr(&support::run(here, &["predict", "n=9000", "threads=2", "cores=1"], 2));
+    assert!(said.contains("breaks the constraint `threads == cores`"), "{said}");
 }

@@ -10,7 +10,7 @@ mod schema;
 mod store;
 mod table;
 
-pub use dataset::{Skipped, dataset};
+pub use dataset::{Skipped, dataset, runs_of_dataset};
 pub use error::HistoryError;
 pub use store::{Recorded, Store};
 pub use table::{read_cases, write_runs};

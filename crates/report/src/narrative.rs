@@ -44,6 +44,10 @@ pub fn target_sentence(view: &TargetView) -> String {
     }
     match view.killed() {
         (_, 0) => {}
+        // Jobs are killed at their limits of time and memory, never for a figure they print.
+        (over, known) if !is_limited(&view.target) => {
+            clauses.push(format!("{over} of {known} were above the predicted upper bound"));
+        }
         (0, 1) => clauses.push("the job would have finished within its request".to_owned()),
         (1, 1) => clauses.push("the job would have been killed at its request".to_owned()),
         (0, _) => clauses.push("every job would have finished within its request".to_owned()),
@@ -52,6 +56,11 @@ pub fn target_sentence(view: &TargetView) -> String {
         }
     }
     format!("{}.", clauses.join("; "))
+}
+
+/// Whether a scheduler limits it.
+pub(crate) fn is_limited(target: &Target) -> bool {
+    matches!(target, Target::Walltime | Target::PeakMemory)
 }
 
 /// What is recommended, what it takes, costs and saves.

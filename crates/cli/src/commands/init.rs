@@ -13,7 +13,7 @@ use crate::terminal::Terminal;
 
 /// Writes the file and says what to do with it.
 pub fn init(arguments: &Init, terminal: &Terminal) -> Result<(), Failure> {
-    let file = &arguments.output;
+    let file = &project::experiment_file(&arguments.output);
     if file.exists() && !arguments.force {
         return Err(Failure::bad_input(format!("{} exists already", file.display()))
             .hint("--force replaces it, --output names another file"));

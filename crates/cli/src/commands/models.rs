@@ -10,7 +10,11 @@ use crate::views;
 
 /// Shows the candidates of a model file.
 pub fn models(arguments: &Models, terminal: &Terminal) -> Result<(), Failure> {
-    let file = project::read_model(&arguments.model.model)?;
+    let experiment = &arguments.experiment.file;
+    // A model file given in the place of the experiment can only be meant as one.
+    let is_model = experiment.extension().is_some_and(|extension| extension == "json");
+    let default = || if is_model { experiment.clone() } else { project::model_of(experiment) };
+    let file = project::read_model(&arguments.model.model.clone().unwrap_or_else(default))?;
     let wanted = |target: &str| arguments.target.as_ref().is_none_or(|wanted| wanted == target);
     let views: Vec<(CandidatesView, &harp_learn::TargetModel)> = file
         .targets

@@ -4,18 +4,20 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use harp_advise::{AdviseError, Choices, Forecast, Job, Limits, Plan, Policy, Question, Recommendation};
-use harp_core::{Allocation, Configuration, Target, Value};
-use harp_experiment::{Execute, Experiment, Place};
+use harp_advise::{AdviseError, Forecast, Job, Limits, Plan, Policy, Question, Recommendation};
+use harp_core::{Allocation, Target, Value};
+use harp_experiment::{Execute, Place, RenderError};
 use harp_learn::ModelFile;
 use harp_report::{Canvas, Estimate, OptionView, PlanView, pareto_chart, plan_sentence, plan_table};
 use harp_site::Site;
 
+use crate::allocations::{self, configuration};
 use crate::arguments::Recommend;
 use crate::cases;
 use crate::failure::{Exit, Failure};
 use crate::project::{self, Project};
 use crate::terminal::Terminal;
+use crate::values;
 
 /// Rows of the table on the terminal; what is marked is always among them.
 const MOST_ROWS: usize = 10;
@@ -31,10 +33,11 @@ pub fn recommend(arguments: &Recommend, terminal: &Terminal) -> Result<(), Failu
     let case = cases::features(&arguments.case)?;
     let advised = advise(&project, &model, &site, &case, limits, arguments.extrapolate)?;
     let script = job_script(&project, &site, &case, &advised, arguments.account.as_deref())?;
-    let view = plan_view(&site, &case, &advised, Some(script.clone()));
+    let view = plan_view(&site, &case, &advised, script.clone());
 
     if let Some(file) = &arguments.script {
-        project::write_whole(file, &script)?;
+        let script = script.as_ref().ok_or_else(|| no_script(&project, &case))?;
+        project::write_whole(file, script)?;
         make_executable(file)?;
         terminal.say(&format!("wrote {}", file.display()));
     }
@@ -46,10 +49,31 @@ pub fn recommend(arguments: &Recommend, terminal: &Terminal) -> Result<(), Failu
         return terminal.print_json(&view);
     }
     terminal.print(&in_words(&view, &advised, terminal))?;
-    if arguments.script.is_none() {
-        terminal.print(&format!("\nThe job script (--script FILE writes it):\n\n{script}"))?;
+    match script.filter(|_| arguments.script.is_none()) {
+        Some(script) => {
+            terminal.print(&format!("\nThe job script (--script FILE writes it):\n\n{script}"))?
+        }
+        None if arguments.script.is_none() => {
+            let failure = no_script(&project, &case);
+            terminal.say(&format!("note: {}; {}", failure.message, failure.hint.unwrap_or_default()));
+        }
+        None => {}
     }
     Ok(())
+}
+
+/// Why there is no script: what the program is given and the case does not say.
+fn no_script(project: &Project, case: &BTreeMap<String, Value>) -> Failure {
+    let missing: Vec<&str> = project
+        .experiment
+        .parameters
+        .iter()
+        .filter(|parameter| parameter.expression.is_none() && !case.contains_key(&parameter.name))
+        .map(|parameter| parameter.name.as_str())
+        .collect();
+    let settings: Vec<String> = missing.iter().map(|name| format!("{name}=VALUE")).collect();
+    Failure::bad_input(format!("there is no job script: the case does not say `{}`", missing.join("`, `")))
+        .hint(format!("add {}", settings.join(" ")))
 }
 
 /// Asks `advise` about every allocation the experiment varied.
@@ -66,15 +90,9 @@ pub fn advise(
             .hint("name `walltime` in `targets` under [learn] and build again")
     })?;
     let memory = model.target(&Target::PeakMemory);
-    check_case(&project.experiment, case)?;
-    let mut candidates = Vec::new();
-    for allocation in choices(&project.experiment, case).allocations() {
-        let configuration = configuration(project, case, &allocation)?;
-        let admitted = project.experiment.admits(&configuration);
-        if admitted.map_err(|diagnostic| Failure::bad_input(diagnostic.to_string()))? {
-            candidates.push(allocation);
-        }
-    }
+    cases::check_names(model, Some(&project.experiment), case)?;
+    values::check(model, Some(project), case)?;
+    let candidates = allocations::of_case(project, case)?;
     let policy = Policy { interval: project.experiment.learn.interval, ..Policy::default() };
     let question = Question { site, candidates: &candidates, limits, policy };
     let forecast = |allocation: &Allocation| -> Result<Forecast, Failure> {
@@ -91,74 +109,24 @@ pub fn advise(
     })
 }
 
-/// A name that is neither a parameter nor a resource is a slip of the pen; a parameter left out
-/// cannot be guessed.
-fn check_case(experiment: &Experiment, case: &BTreeMap<String, Value>) -> Result<(), Failure> {
-    let names: Vec<&str> = experiment.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
-    let resources = ["nodes", "cores", "threads", "memory", "gpus", "node_type"];
-    match case.keys().find(|name| !names.contains(&name.as_str()) && !resources.contains(&name.as_str())) {
-        Some(unknown) => {
-            Err(Failure::bad_input(format!("`{unknown}` is not a parameter of {}", experiment.name))
-                .hint(format!("it has {}", names.join(", "))))
-        }
-        None => Ok(()),
-    }
-}
-
-/// Every value of each resource the experiment names; a resource given with the case is fixed.
-fn choices(experiment: &Experiment, case: &BTreeMap<String, Value>) -> Choices {
-    let mut choices = Choices::default();
-    for resources in experiment.resources.values() {
-        choices.nodes.extend(&resources.nodes);
-        choices.cores.extend(&resources.cores);
-        choices.threads.extend(&resources.threads);
-        choices.memory.extend(&resources.memory);
-        choices.gpus.extend(&resources.gpus);
-        choices.node_types.extend(resources.node_type.iter().cloned());
-    }
-    // A measured memory limit is no choice: what to ask for follows from the predicted peak.
-    choices.memory.clear();
-    let fixed = |name: &str| case.get(name).and_then(Value::as_number).map(|number| number as u32);
-    for (name, values) in [
-        ("nodes", &mut choices.nodes),
-        ("cores", &mut choices.cores),
-        ("threads", &mut choices.threads),
-        ("gpus", &mut choices.gpus),
-    ] {
-        if let Some(value) = fixed(name) {
-            *values = [value].into();
-        }
-    }
-    choices
-}
-
-/// The case with an allocation's resources in place of its own.
-fn configuration(
-    project: &Project,
-    case: &BTreeMap<String, Value>,
-    allocation: &Allocation,
-) -> Result<Configuration, Failure> {
-    let mut case = case.clone();
-    case.extend(allocation.entries().into_iter().map(|(name, value)| (name.to_owned(), value)));
-    cases::configuration(project, &case)
-}
-
-/// The script that runs the case with the chosen plan.
+/// The script that runs the case with the chosen plan; none where the case does not say all the program
+/// has to be given, such as a file of which only the size is known.
 pub fn job_script(
     project: &Project,
     site: &Site,
     case: &BTreeMap<String, Value>,
     advised: &Recommendation,
     account: Option<&str>,
-) -> Result<String, Failure> {
+) -> Result<Option<String>, Failure> {
     let plan = advised.plan().ok_or_else(|| Failure::bad_input("no plan was chosen"))?;
     let configuration = configuration(project, case, &plan.candidate)?;
     let place = Place { experiment_directory: &project.directory, run_directory: &project.directory };
     let read = |path: &Path| fs::read_to_string(path).ok();
-    let rendered = project
-        .experiment
-        .render(&configuration, &place, &read)
-        .map_err(|error| Failure::bad_input(error.to_string()))?;
+    let rendered = match project.experiment.render(&configuration, &place, &read) {
+        Ok(rendered) => rendered,
+        Err(RenderError::NoValue { .. }) => return Ok(None),
+        Err(error) => return Err(Failure::bad_input(error.to_string())),
+    };
     let command = match rendered.execute {
         Execute::Words(words) => words,
         Execute::Shell(line) => vec!["sh".to_owned(), "-c".to_owned(), line],
@@ -173,7 +141,7 @@ pub fn job_script(
         account,
         harp_version: env!("CARGO_PKG_VERSION"),
     };
-    harp_advise::script(site, plan, &job).map_err(|error| Failure::bad_input(error.to_string()))
+    harp_advise::script(site, plan, &job).map(Some).map_err(|error| Failure::bad_input(error.to_string()))
 }
 
 /// What is shown of a recommendation.

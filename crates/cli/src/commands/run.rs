@@ -143,7 +143,7 @@ fn plan_of_largest(
     let site = site::find(project.experiment.learn.site.as_deref().unwrap_or("local"))?;
     let advised = recommend::advise(project, model, &site, &case, Limits::default(), true)?;
     let script = recommend::job_script(project, &site, &case, &advised, None)?;
-    Ok(Some(recommend::plan_view(&site, &case, &advised, Some(script))))
+    Ok(Some(recommend::plan_view(&site, &case, &advised, script)))
 }
 
 /// Every chart of the page as a file of its own.

@@ -223,6 +223,8 @@ fn single_mistakes() {
         (said("name = 'a'\n"), "2:1: the file has no program"),
         (said("name = 'a'\n[program]\n"), "2:2: the program has no command"),
         (said("name = 'a\n"), "1:10: not TOML"),
+        (with("[learn]\ntargets = ['memory']"), "hint: did you mean \"peak_memory\"?"),
+        (with("[learn]\ntargets = ['Runtime']"), "hint: did you mean \"walltime\"?"),
         (said("program = 3\nname = 'a'\n"), "1:11: `program` is a table, not 3"),
     ] {
         let right = match expected {
@@ -245,6 +247,7 @@ fn one_mistake_is_told_once() {
         instead("\"./euler {terms}\"", "3"),
         said("name = 3\n[program]\ncommand = 'a'\n"),
         with("[metrics.m]\npattern = 3"),
+        instead("sd = [100, 200]", "sd = [100, 200"),
         with("[parameters.x]\nexpression = 'y'\n[parameters.y]\nexpression = 'x'"),
     ] {
         assert_eq!(found.len(), 1, "{found:#?}");

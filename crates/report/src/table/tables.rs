@@ -33,7 +33,8 @@ pub fn cases_table(view: &TargetView) -> Table {
     ]);
     let mut table = Table::new(columns);
     for case in &view.cases {
-        let mut cells: Vec<Cell> = names.iter().map(|name| feature_cell(case.features.get(name))).collect();
+        let mut cells: Vec<Cell> =
+            names.iter().map(|name| feature_cell(name, case.features.get(name))).collect();
         cells.extend([
             Cell::number(quantity.format(case.estimate.value), case.estimate.value),
             Cell::text(quantity.range(case.estimate.low, case.estimate.high)),
@@ -42,7 +43,7 @@ pub fn cases_table(view: &TargetView) -> Table {
             Cell::number(quantity.format(case.request), case.request),
             actual_cell(case, &quantity),
             case.error_percent.map_or_else(Cell::missing, |error| Cell::number(signed_percent(error), error)),
-            verdict_cell(case),
+            verdict_cell(case, crate::narrative::is_limited(&view.target)),
             case.actual.map_or_else(Cell::missing, |actual| truth(actual.exact().is_none())),
             case.killed.map_or_else(Cell::missing, truth),
             truth(case.extrapolates()),
@@ -60,9 +61,9 @@ fn actual_cell(case: &CaseView, quantity: &Quantity) -> Cell {
     }
 }
 
-fn verdict_cell(case: &CaseView) -> Cell {
+fn verdict_cell(case: &CaseView, is_limited: bool) -> Cell {
     let mut words = vec![case.verdict.name()];
-    if case.killed == Some(true) {
+    if case.killed == Some(true) && is_limited {
         words.push("killed at request");
     }
     if case.extrapolates() {
@@ -107,12 +108,12 @@ fn feature_column(name: &str, cases: &[CaseView]) -> Column {
     if cases.iter().any(is_text) { Column::left(name).key(name) } else { Column::right(name).key(name) }
 }
 
-fn feature_cell(value: Option<&Value>) -> Cell {
+fn feature_cell(name: &str, value: Option<&Value>) -> Cell {
     match value {
         None => Cell::missing(),
         Some(Value::Boolean(truth)) => Cell::truth(truth.to_string(), *truth),
-        Some(value @ Value::Integer(integer)) => Cell::number(value.to_string(), *integer as f64),
-        Some(value @ Value::Real(real)) => Cell::number(value.to_string(), *real),
+        Some(value @ Value::Integer(integer)) => Cell::number(text::feature(name, value), *integer as f64),
+        Some(value @ Value::Real(real)) => Cell::number(text::feature(name, value), *real),
         Some(Value::Text(text)) => Cell::text(text.as_str()),
     }
 }
