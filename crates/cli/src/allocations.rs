@@ -22,8 +22,10 @@ pub fn of_case(project: &Project, case: &BTreeMap<String, Value>) -> Result<Vec<
         }
     }
     if allowed.is_empty() {
-        return Err(Failure::bad_input("the constraints allow none of the experiment's allocations for this case")
-            .hint(format!("look at `constraints` and [allocation] in {}", project.file.display())));
+        return Err(Failure::bad_input(
+            "the constraints allow none of the experiment's allocations for this case",
+        )
+        .hint(format!("look at `constraints` and [allocation] in {}", project.file.display())));
     }
     Ok(allowed)
 }

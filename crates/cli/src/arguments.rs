@@ -26,7 +26,7 @@ use crate::terminal::Colour;
     version,
     propagate_version = true,
     max_term_width = 100,
-    after_help = "Start here:\n  harp demo                            the whole story in a minute, nothing to set up\n  harp init -- ./program --size 1000   write harp.toml for your own program\n  harp run                             generate, build, predict, compare\n\nExit codes: 0 ok, 1 bug in harp, 2 bad input, 3 not enough evidence, 4 no plan fits the limits,\n5 outside the measured range, 7 some input skipped. Documented in docs/exit-codes.md."
+    after_help = "Start here:\n  harp demo                            the whole story in a minute, nothing to set up\n  harp init -- ./program --size 1000   write harp.toml for your own program\n  harp run                             generate, build, predict, compare\n\nExit codes: 0 ok, 1 bug in harp, 2 bad input, 3 not enough evidence, 4 no plan fits the limits,\n5 outside the measured range, 7 some runs failed or some input was skipped. Documented in docs/exit-codes.md."
 )]
 pub struct Arguments {
     /// Print the result as JSON.
@@ -175,8 +175,11 @@ pub struct Generate {
     /// Show what would run, and stop.
     #[arg(long)]
     pub dry_run: bool,
-    /// Exit with 7 when some runs failed.
+    /// Exit with 0 though some runs failed; without it, with 7.
     #[arg(long)]
+    pub allow_failed: bool,
+    /// Exit with 7 also when runs were ended at their limit of time or memory.
+    #[arg(long, conflicts_with = "allow_failed")]
     pub strict: bool,
 }
 
@@ -307,6 +310,9 @@ pub struct Run {
     /// Run again what failed, timed out or ran out of memory.
     #[arg(long)]
     pub retry_failed: bool,
+    /// Exit with 0 though some runs failed; without it, with 7.
+    #[arg(long)]
+    pub allow_failed: bool,
 }
 
 /// Arguments of `harp history`.

@@ -8,6 +8,7 @@ mod cases;
 mod cells;
 mod commands;
 mod failure;
+mod failures;
 mod programs;
 mod progress;
 mod project;

@@ -166,18 +166,51 @@ fn damaged_files_are_refused_and_not_overwritten() {
 
 #[test]
 fn failed_runs_are_kept_told_and_retried_on_request() {
-    let directory = folder(&GOOD.replace("true {n}", "sh -c 'test -e go' {n}"));
+    let directory =
+        folder(&GOOD.replace("true {n}", "sh -c 'test -e go || (echo nothing to go by >&2; false)' {n}"));
     let here = directory.path();
-    support::run(here, &["generate", "--scale", "sd"], 0);
-    support::run(here, &["generate", "--scale", "sd", "--strict"], 0);
+    let said = support::stderr(&support::run(here, &["generate", "--scale", "sd"], 7));
+    for told in
+        ["6 runs failed with exit code 1", "last line of stderr: nothing to go by", "- sd n=", "- and 3 more"]
+    {
+        assert!(said.contains(told), "{told}\nnot in\n{said}");
+    }
+    let log = said.split("log: ").nth(1).unwrap().lines().next().unwrap();
+    assert!(here.join(log).is_file(), "{log}");
+    let again = support::run(here, &["generate", "--scale", "sd", "--json"], 7);
+    let again: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!(again["already_done"], 6, "what failed before is told again: {again:#}");
+    assert_eq!(again["failures"][0]["reason"], "failed with exit code 1", "{again:#}");
+    support::run(here, &["generate", "--scale", "sd", "--allow-failed"], 0);
     let status = support::json(here, &["status", "--json"]);
     assert_eq!(status["scales"][0]["failed"], 6, "{status:#}");
     support::run(here, &["build"], 3);
-    support::run(here, &["generate", "--scale", "sd", "--retry-failed", "--strict"], 7);
+    support::run(here, &["generate", "--scale", "sd", "--retry-failed"], 7);
     fs::write(here.join("go"), "").unwrap();
     support::run(here, &["generate", "--scale", "sd", "--retry-failed", "--strict"], 0);
     assert_eq!(support::json(here, &["status", "--json"])["scales"][0]["done"], 6);
     assert_eq!(support::json(here, &["history", "--json"]).as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn runs_ended_at_a_limit_are_lower_bounds_and_no_failure() {
+    let slow = GOOD.replace("true {n}", "sh -c 'test {n} -lt 6 || sleep 5'");
+    let directory = folder(&format!("{slow}\n[design]\ntimeout = 0.2\n"));
+    let here = directory.path();
+    let said = support::stderr(&support::run(here, &["generate", "--scale", "sd"], 0));
+    assert!(said.contains("1 run timed out after 200 ms\n  - sd n=6, repetition 0"), "{said}");
+    support::run(here, &["generate", "--scale", "sd", "--strict"], 7);
+}
+
+#[test]
+fn when_every_test_run_fails_it_is_predicted_told_and_exit_7() {
+    let directory = folder(&GOOD.replace("true {n}", "sh -c 'test {n} -lt 8 || kill -9 $$'"));
+    let output = support::run(directory.path(), &["run"], 7);
+    let (said, printed) = (support::stderr(&output), String::from_utf8_lossy(&output.stdout).into_owned());
+    assert!(said.contains("1 run ended by signal 9 (SIGKILL)\n  - test n=8, repetition 0"), "{said}");
+    assert!(printed.contains("no run has finished that it could be judged by"), "{printed}");
+    assert!(printed.contains("predicted") && printed.contains('8'), "{printed}");
+    support::run(directory.path(), &["run", "--allow-failed"], 0);
 }
 
 #[test]

@@ -25,7 +25,9 @@ pub fn target_sentence(view: &TargetView) -> String {
     let (hits, judged) = view.hits();
     if judged == 0 {
         let cases = plural(view.cases.len(), "case");
-        return format!("The {what} of {cases} was predicted; what really happened is not known yet.");
+        return format!(
+            "The {what} of {cases} was predicted; no run has finished that it could be judged by."
+        );
     }
     let interval = share(view.coverage);
     let mut clauses = vec![match (hits, judged) {
