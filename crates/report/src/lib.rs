@@ -24,7 +24,8 @@ pub use prose::wrapped;
 pub use quantity::Quantity;
 pub use style::{Style, Tone, to_ascii};
 pub use table::{
-    Align, Cell, Column, Table, candidates_table, cases_table, host_table, plan_table, sweep_table,
+    Align, Cell, Column, Table, candidates_table, cases_table, common_features, host_table, plan_table,
+    sweep_table,
 };
 pub use view::{
     AxisView, CandidateView, CandidatesView, CaseView, CurvePoint, Estimate, MeasuredPoint, OptionView,

@@ -95,21 +95,21 @@ fn saving_clause(view: &PlanView) -> Option<String> {
     let (price, usual) = (money.format(chosen.price.0), money.format(default.price.0));
     Some(match saving {
         _ if chosen.default => {
-            format!("The default, {}, is also the recommended allocation.", default.allocation)
+            format!("The full node, {}, is the recommended allocation.", default.allocation)
         }
         s if s >= 0.5 => {
             format!(
-                "The recommended allocation costs {price} instead of {usual} for the default: {} less.",
+                "The recommended allocation costs {price} instead of {usual} for a full node: {} less.",
                 percent(s)
             )
         }
         s if s <= -0.5 => {
             format!(
-                "The recommended allocation costs {price}, {} more than the default's {usual}.",
+                "The recommended allocation costs {price}, {} more than a full node's {usual}.",
                 percent(-s)
             )
         }
-        _ => format!("The recommended allocation costs as much as the default, {usual}."),
+        _ => format!("The recommended allocation costs as much as a full node, {usual}."),
     })
 }
 

@@ -37,7 +37,7 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<(), Failure> {
         return terminal.print_json(&built);
     }
     for (model, built) in model.targets.iter().zip(&built) {
-        terminal.print(&describe(model, built))?;
+        terminal.print_text(&describe(model, built))?;
     }
     Ok(())
 }

@@ -34,14 +34,14 @@ pub fn models(arguments: &Models, terminal: &Terminal) -> Result<(), Failure> {
         return terminal.print_json(&views.iter().map(|(view, _)| view).collect::<Vec<_>>());
     }
     for (view, model) in &views {
-        let mut text = format!(
-            "{} of {}, policy {}\n",
+        terminal.print_text(&format!(
+            "{} of {}, policy {}",
             views::target_words(&view.target),
             file.application,
             view.policy
-        );
-        text.push_str(&candidates_table(view).to_terminal(terminal.width, &terminal.style));
-        text.push_str(&format!("\n{}\n", view.reason));
+        ))?;
+        terminal.print_table(&candidates_table(view))?;
+        let mut text = format!("\n{}\n", view.reason);
         if let Some(formula) = views::formula(model) {
             text.push_str(&format!("{formula}\n"));
         }
@@ -53,7 +53,7 @@ pub fn models(arguments: &Models, terminal: &Terminal) -> Result<(), Failure> {
                 text.push_str(&format!("feature {} is not used: {dropped}\n", feature.name));
             }
         }
-        terminal.print(&text)?;
+        terminal.print_text(&text)?;
     }
     Ok(())
 }

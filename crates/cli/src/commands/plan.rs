@@ -92,7 +92,7 @@ pub fn show(project: &Project, scales: &[Scale], terminal: &Terminal) -> Result<
         return terminal.print_json(&answer);
     }
     terminal.print_table(&table(&answer))?;
-    terminal.print(&summary(&answer))
+    terminal.print_text(&summary(&answer))
 }
 
 fn table(answer: &Answer) -> Table {

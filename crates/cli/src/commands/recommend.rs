@@ -9,7 +9,7 @@ use harp_core::{Allocation, Target, Value};
 use harp_experiment::{Execute, Place, RenderError};
 use harp_learn::ModelFile;
 use harp_report::{Canvas, Estimate, OptionView, PlanView, pareto_chart, plan_sentence, plan_table};
-use harp_site::Site;
+use harp_site::{Scheduler, Site};
 
 use crate::allocations::{self, configuration};
 use crate::arguments::Recommend;
@@ -48,7 +48,12 @@ pub fn recommend(arguments: &Recommend, terminal: &Terminal) -> Result<(), Failu
     if terminal.json {
         return terminal.print_json(&view);
     }
-    terminal.print(&in_words(&view, &advised, terminal))?;
+    tell(&view, &advised, terminal)?;
+    if site.scheduler == Scheduler::Slurm && arguments.account.is_none() {
+        terminal.say(
+            "note: the script names no account to charge; --account NAME adds it where the site wants one",
+        );
+    }
     match script.filter(|_| arguments.script.is_none()) {
         Some(script) => {
             terminal.print(&format!("\nThe job script (--script FILE writes it):\n\n{script}"))?
@@ -170,7 +175,12 @@ pub fn plan_view(
             ..option_view(plan)
         })
         .collect();
-    options.extend(default_option(advised));
+    // Where the recommended plan is the full node, there is nothing to hold it against.
+    let full = &advised.default.allocation;
+    let is_full = advised
+        .plan()
+        .is_some_and(|plan| (plan.allocation.cores, plan.allocation.threads) == (full.cores, full.threads));
+    options.extend(default_option(advised).filter(|_| !is_full));
     for option in &mut options {
         // Memory has a column of its own, and the only kind of node there is needs no name.
         option.allocation.memory = None;
@@ -213,35 +223,32 @@ fn option_view(plan: &Plan) -> OptionView {
         on_front: false,
         knee: false,
         chosen: false,
+        also_on: plan.other_node_types.clone(),
         default: false,
         extrapolates: plan.extrapolates(),
     }
 }
 
-/// The full node for the longest time, as far as its price is known.
+/// The full node for the longest time, priced by the time the program uses, as far as that is known.
 fn default_option(advised: &Recommendation) -> Option<OptionView> {
     let default = &advised.default;
-    let (time, price) =
-        match (default.request, default.price_of_request, default.expected, default.price_of_use) {
-            (Some(time), Some(price), _, _) | (_, _, Some(time), Some(price)) => (time, price),
-            _ => return None,
-        };
-    let walltime = default.expected.unwrap_or(time).0;
+    let (time, price) = default.time.zip(default.price_of_use)?;
     Some(OptionView {
         allocation: default.allocation.clone(),
-        walltime: Estimate::new(walltime, walltime, walltime),
+        walltime: Estimate::new(time.expected.0, time.low.0, time.high.0),
         memory: None,
-        request_time: time,
+        request_time: default.request.unwrap_or(time.request),
         request_memory: None,
         price,
         price_ceiling: default.price_of_request,
-        risk: 0.0,
+        risk: time.risk,
         problems: Vec::new(),
         on_front: false,
         knee: false,
         chosen: false,
+        also_on: Vec::new(),
         default: true,
-        extrapolates: false,
+        extrapolates: advised.plan().is_some_and(Plan::extrapolates),
     })
 }
 
@@ -253,7 +260,7 @@ fn warnings(plan: &Plan) -> Vec<String> {
     outside.chain(plan.notes.iter().cloned()).collect()
 }
 
-fn in_words(view: &PlanView, advised: &Recommendation, terminal: &Terminal) -> String {
+fn tell(view: &PlanView, advised: &Recommendation, terminal: &Terminal) -> Result<(), Failure> {
     let mut short = view.clone();
     let is_marked = |option: &OptionView| option.chosen || option.default || option.on_front || option.knee;
     let mut others = MOST_ROWS.saturating_sub(view.options.iter().filter(|option| is_marked(option)).count());
@@ -262,7 +269,8 @@ fn in_words(view: &PlanView, advised: &Recommendation, terminal: &Terminal) -> S
         others -= usize::from(room && !is_marked(option));
         room || is_marked(option)
     });
-    let mut text = plan_table(&short).to_terminal(terminal.width, &terminal.style);
+    terminal.print_table(&plan_table(&short))?;
+    let mut text = String::new();
     if short.options.len() < view.options.len() {
         text.push_str(&format!("{} more are in --json\n", view.options.len() - short.options.len()));
     }
@@ -270,13 +278,14 @@ fn in_words(view: &PlanView, advised: &Recommendation, terminal: &Terminal) -> S
     for reason in &view.reasons {
         text.push_str(&format!("  - {reason}\n"));
     }
-    for refused in &advised.refused {
+    // The first is among the reasons.
+    for refused in advised.refused.iter().skip(1) {
         text.push_str(&format!("  - left out {}: {}\n", refused.count, refused.example));
     }
     for warning in &view.warnings {
         text.push_str(&format!("warning: {warning}\n"));
     }
-    text
+    terminal.print_text(&text)
 }
 
 fn make_executable(file: &Path) -> Result<(), Failure> {

@@ -9,8 +9,8 @@ use harp_core::{Configuration, Scale, Target, Value};
 use harp_history::Recorded;
 use harp_learn::ModelFile;
 use harp_report::{
-    Canvas, PlanView, Provenance, RunView, accuracy_chart, candidates_chart, cases_table, pareto_chart,
-    run_page, scaling_chart, scaling_miniature, target_sentence, verdict_sentence,
+    Canvas, PlanView, Provenance, RunView, accuracy_chart, candidates_chart, cases_table, common_features,
+    pareto_chart, run_page, scaling_chart, scaling_miniature, target_sentence, verdict_sentence,
 };
 
 use crate::arguments::Run;
@@ -184,13 +184,18 @@ fn write_charts(view: &RunView, folder: &Path) -> Result<(), Failure> {
 fn tell(view: &RunView, terminal: &Terminal) -> Result<(), Failure> {
     let style = &terminal.style;
     for target in &view.targets {
-        let mut text = format!("\n{}, predicted before it was run\n", views::target_words(&target.target));
-        text.push_str(&cases_table(target).to_terminal(terminal.width, style));
-        if let Some(scaling) = target.scaling.first().filter(|_| target.target == Target::Walltime) {
-            text.push_str(&format!("\n{}\n", scaling_miniature(scaling, terminal.width.min(76), 14, style)));
+        let mut head = format!("\n{}, predicted before it was run\n", views::target_words(&target.target));
+        let common = common_features(target);
+        if !common.is_empty() {
+            head.push_str(&format!("{common}\n"));
         }
-        text.push_str(&format!("{}\n", target_sentence(target)));
-        terminal.print(&text)?;
+        terminal.print_text(&head)?;
+        terminal.print_table(&cases_table(target))?;
+        if let Some(scaling) = target.scaling.first().filter(|_| target.target == Target::Walltime) {
+            terminal
+                .print(&format!("\n{}", scaling_miniature(scaling, terminal.width.min(76), 14, style)))?;
+        }
+        terminal.print_text(&target_sentence(target))?;
     }
     if let Some(candidates) = view.targets.first().and_then(|target| target.candidates.as_ref()) {
         let compared = candidates.candidates.iter().filter(|candidate| candidate.scores.is_some()).count();
@@ -200,6 +205,6 @@ fn tell(view: &RunView, terminal: &Terminal) -> Result<(), Failure> {
     let verdict = verdict_sentence(view);
     match view.targets.first() {
         Some(first) if target_sentence(first) == verdict => Ok(()),
-        _ => terminal.print(&format!("\n{verdict}")),
+        _ => terminal.print_text(&format!("\n{verdict}")),
     }
 }

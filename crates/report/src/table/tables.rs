@@ -10,8 +10,8 @@ use crate::text::{number, percent, share, signed_percent};
 use crate::view::{CandidatesView, CaseView, OptionView, PlanView, SweepView, TargetView, Verdict};
 use crate::{Quantity, text};
 
-/// Predicted cases, each with its truth where it is known. Features that are the same in all cases
-/// are left out, unless nothing would be left.
+/// Predicted cases, each with its truth where it is known. Features that are the same in all cases are
+/// no columns: [`common_features`] says them.
 pub fn cases_table(view: &TargetView) -> Table {
     let quantity = Quantity::of(&view.target);
     let names = telling_features(&view.cases);
@@ -98,8 +98,20 @@ fn telling_features(cases: &[CaseView]) -> Vec<String> {
     let differs = |name: &&String| {
         cases.windows(2).any(|pair| pair[0].features.get(*name) != pair[1].features.get(*name))
     };
-    let telling: Vec<String> = names.iter().copied().filter(differs).cloned().collect();
-    if telling.is_empty() { names.into_iter().cloned().collect() } else { telling }
+    names.iter().copied().filter(differs).cloned().collect()
+}
+
+/// What all cases have in common: `with cores=1, size=160`; empty when nothing is.
+pub fn common_features(view: &TargetView) -> String {
+    let telling = telling_features(&view.cases);
+    let Some(first) = view.cases.first() else { return String::new() };
+    let common: Vec<String> = first
+        .features
+        .iter()
+        .filter(|(name, _)| !telling.contains(name))
+        .map(|(name, value)| format!("{name}={}", text::feature(name, value)))
+        .collect();
+    if common.is_empty() { String::new() } else { format!("with {}", common.join(", ")) }
 }
 
 fn feature_column(name: &str, cases: &[CaseView]) -> Column {
@@ -192,6 +204,8 @@ pub fn plan_table(view: &PlanView) -> Table {
         Column::right("risk").key("risk"),
         Column::left("remark"),
     ]);
+    // What holds for every row is said once, below the table.
+    let all_extrapolate = view.options.iter().all(|option| option.extrapolates);
     for option in &view.options {
         let (time, price) = (&option.walltime, option.price.0);
         let tone = if option.chosen { Tone::Strong } else { Tone::Plain };
@@ -210,26 +224,32 @@ pub fn plan_table(view: &PlanView) -> Table {
             amount(price).tone(tone),
             option.price_ceiling.map_or_else(Cell::missing, |ceiling| amount(ceiling.0)),
             Cell::number(share(option.risk), option.risk),
-            remark_cell(option),
+            remark_cell(option, all_extrapolate),
         ]);
     }
     table.without_empty_columns()
 }
 
-fn remark_cell(option: &OptionView) -> Cell {
+fn remark_cell(option: &OptionView, all_extrapolate: bool) -> Cell {
     if !option.fits() {
         return Cell::text(option.problems.join("; ")).tone(Tone::Bad);
     }
     let words: Vec<&str> = [
         (option.chosen, "recommended"),
         (option.knee, "knee"),
-        (option.default, "default"),
+        (option.default, "full node"),
         (option.on_front, "front"),
-        (option.extrapolates, "extrapolated"),
+        (option.extrapolates && !all_extrapolate, "extrapolated"),
     ]
     .into_iter()
     .filter_map(|(is, word)| is.then_some(word))
     .collect();
+    let also = match option.also_on.len() {
+        0 => None,
+        1 => Some(format!("or {}", option.also_on[0])),
+        others => Some(format!("or {others} other node types")),
+    };
+    let words: Vec<String> = words.into_iter().map(str::to_owned).chain(also).collect();
     if words.is_empty() { Cell::missing() } else { Cell::text(words.join(", ")) }
 }
 

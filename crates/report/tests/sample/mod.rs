@@ -183,6 +183,7 @@ pub fn plan() -> PlanView {
                 on_front: false,
                 knee: false,
                 chosen: false,
+                also_on: Vec::new(),
                 default: node == "epyc" && count == cores,
                 extrapolates: count > 16,
             });
