@@ -19,7 +19,7 @@ fn wrapped_line(line: &str, room: usize) -> String {
     }
     let content = line.trim_start_matches(' ');
     let indent = line.len() - content.len();
-    let further = if content.starts_with("- ") {
+    let further = if ["- ", "✓ ", "✗ ", "? ", "v ", "x "].iter().any(|sign| content.starts_with(sign)) {
         indent + 2
     } else if LABELS.iter().any(|label| content.starts_with(label)) {
         (indent + 2).max(4)
