@@ -81,6 +81,7 @@ pub(crate) fn appraise(
         candidate: candidate.clone(),
         placement: placement.clone(),
         other_partitions: Vec::new(),
+        other_node_types: Vec::new(),
         evidence: walltime.evidence.clone(),
         out_of_range: walltime.out_of_range.clone(),
         notes,

@@ -5,29 +5,50 @@ use harp_site::{Placement, Site};
 use serde::Serialize;
 
 use crate::appraise::whole_node_cores;
-use crate::{Forecast, Plan};
+use crate::{Forecast, Plan, Policy};
 
 /// The request people make without a prediction, at the place of the chosen plan.
+///
+/// What such a request costs is the full node for the time the program runs: sites charge for time used.
+/// The longest time is what is reserved, not what is paid; that is only paid by a job that hangs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DefaultPlan {
-    /// All cores of the node; nodes, threads and GPUs as in the chosen plan.
+    /// All cores of the node; threads as the time below was predicted for.
     pub allocation: Allocation,
     /// Where.
     pub placement: Placement,
     /// The partition's longest time, where there is one.
     pub request: Option<Seconds>,
-    /// Price of the full node for that time.
+    /// Price of the full node for that time: what is charged if the job never ends by itself.
     pub price_of_request: Option<Money>,
-    /// Time predicted on the full node, where that is as well within the measured range as the plan.
-    pub expected: Option<Seconds>,
-    /// Price of the full node for that time.
+    /// Time predicted for the program there.
+    pub time: Option<DefaultTime>,
+    /// Price of the full node for the predicted time.
     pub price_of_use: Option<Money>,
+}
+
+/// The time of a program on the full node.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct DefaultTime {
+    /// The prediction.
+    pub expected: Seconds,
+    /// Lower end of the interval.
+    pub low: Seconds,
+    /// Upper end of the interval.
+    pub high: Seconds,
+    /// What the model would ask for.
+    pub request: Seconds,
+    /// Probability that it is killed at the partition's longest time; where there is none, nothing
+    /// kills it.
+    pub risk: f64,
+    /// Whether it was predicted for all cores; else for the program as in the plan, the other cores idle.
+    pub on_all_cores: bool,
 }
 
 /// What the chosen plan saves against the default. Negative is a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Saving {
-    /// Request against request: what is reserved for nothing.
+    /// Request against request: what a job that never ends would cost less.
     pub of_request: Option<Money>,
     /// The same as a share of the default, between 0 and 1 when it is a saving.
     pub of_request_share: Option<f64>,
@@ -49,23 +70,40 @@ impl DefaultPlan {
         candidate
     }
 
-    pub(crate) fn new(site: &Site, chosen: &Plan, forecast: Option<&Forecast>) -> DefaultPlan {
-        let allocation =
-            Allocation { cores: full_cores(site, chosen), memory: None, ..chosen.allocation.clone() };
+    /// The default with a forecast made for `candidate`.
+    pub(crate) fn new(
+        site: &Site,
+        chosen: &Plan,
+        candidate: &Allocation,
+        forecast: Option<&Forecast>,
+        policy: &Policy,
+    ) -> DefaultPlan {
+        let allocation = Allocation {
+            cores: full_cores(site, chosen),
+            threads: candidate.threads,
+            memory: None,
+            ..chosen.allocation.clone()
+        };
         let placement = chosen.placement.clone();
         let partition = placement.partition.as_deref().and_then(|name| site.partition(name));
         let request = partition.and_then(|partition| partition.max_time);
-        // Comparable only if it lies no further outside what was measured than the plan itself.
-        let known = |feature: &str| chosen.out_of_range.iter().any(|outside| outside.feature == feature);
-        let expected = forecast
-            .filter(|forecast| forecast.walltime.out_of_range.iter().all(|outside| known(&outside.feature)))
-            .map(|forecast| Seconds(forecast.walltime.estimate));
+        let time = forecast.map(|Forecast { walltime, .. }| {
+            let (low, high) = walltime.distribution.interval(policy.interval);
+            DefaultTime {
+                expected: Seconds(walltime.estimate),
+                low: Seconds(low),
+                high: Seconds(high),
+                request: Seconds(walltime.request),
+                risk: request.map_or(0.0, |limit| walltime.distribution.probability_above(limit.0)),
+                on_all_cores: candidate.cores.is_none() || candidate.cores == allocation.cores,
+            }
+        });
         let price = |time: Seconds| site.price(&allocation, &placement, time).ok();
         DefaultPlan {
             price_of_request: request.and_then(price),
-            price_of_use: expected.and_then(price),
+            price_of_use: time.and_then(|time| price(time.expected)),
             request,
-            expected,
+            time,
             allocation,
             placement,
         }

@@ -18,7 +18,7 @@ mod script;
 
 pub use candidate::Choices;
 pub use choose::{ChoiceRule, LimitKind, Miss};
-pub use default::{DefaultPlan, Saving};
+pub use default::{DefaultPlan, DefaultTime, Saving};
 pub use front::{knee, pareto_front};
 pub use plan::{Forecast, Limits, Plan, PlanMemory, PlanPrice, PlanRisk, PlanTime, Policy};
 pub use quote::quote;

@@ -64,6 +64,8 @@ pub struct Plan {
     pub placement: Placement,
     /// Other partitions that admit the same at the same node type, none of them cheaper.
     pub other_partitions: Vec<String>,
+    /// Other node types where every figure is the same: it does not matter which of them the job gets.
+    pub other_node_types: Vec<String>,
     /// Predicted and requested time.
     pub time: PlanTime,
     /// Predicted and requested memory; `None` without a prediction and without a request.

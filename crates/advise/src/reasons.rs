@@ -11,6 +11,7 @@ pub(crate) fn of(site: &Site, recommendation: &Recommendation) -> Vec<String> {
     let Some(plan) = recommendation.plan() else { return Vec::new() };
     let mut sentences = vec![choice(site, recommendation, plan), figures(site, recommendation, plan)];
     sentences.extend(alternatives(site, recommendation, plan));
+    sentences.extend(same_elsewhere(plan));
     sentences.extend(default(site, recommendation));
     sentences.extend(caveats(site, recommendation, plan));
     sentences.extend(plan.notes.iter().cloned());
@@ -102,29 +103,40 @@ fn alternatives(site: &Site, recommendation: &Recommendation, plan: &Plan) -> Ve
     sentences
 }
 
+/// What a full node for the longest time would reserve, and what it would be charged.
 fn default(site: &Site, recommendation: &Recommendation) -> Vec<String> {
     let (default, saving) = (&recommendation.default, &recommendation.saving);
-    let mut sentences = Vec::new();
-    if let (Some(request), Some(price), Some(share)) =
-        (default.request, default.price_of_request, saving.of_request_share)
-    {
-        sentences.push(format!(
-            "the default, a full node for {request}, would reserve {}; the plan reserves {} less",
+    let Some((time, price)) = default.time.zip(default.price_of_use) else { return Vec::new() };
+    let cores = default
+        .allocation
+        .cores
+        .map_or(String::new(), |cores| format!(" of {}", counted(cores as usize, "core")));
+    let used = if time.on_all_cores {
+        format!("the {} it is expected to take there", time.expected)
+    } else {
+        format!("the same {}, most of its cores idle", time.expected)
+    };
+    let compared = match saving.of_use_share {
+        Some(share) if share > 0.0 => format!("; the plan costs {} less", percent(share)),
+        Some(share) if share < 0.0 => format!("; the plan costs {} more", percent(-share)),
+        _ => String::new(),
+    };
+    let sentence = match default.request {
+        Some(longest) => format!(
+            "asking for a full node{cores} for the longest time, {longest}, would reserve it that long and be \
+             charged {} for {used}{compared}",
             site.format_price(price),
-            percent(share),
-        ));
+        ),
+        None => format!("a full node{cores} would cost {} for {used}{compared}", site.format_price(price)),
+    };
+    vec![sentence]
+}
+
+fn same_elsewhere(plan: &Plan) -> Option<String> {
+    match plan.other_node_types.as_slice() {
+        [] => None,
+        others => Some(format!("on {} every figure is the same", others.join(", "))),
     }
-    if let (Some(price), Some(share)) = (default.price_of_use, saving.of_use_share)
-        && share != 0.0
-    {
-        let (share, word) = (share.abs(), if share > 0.0 { "less" } else { "more" });
-        sentences.push(format!(
-            "on the full node it would be expected to cost {}; the plan costs {} {word}",
-            site.format_price(price),
-            percent(share),
-        ));
-    }
-    sentences
 }
 
 fn caveats(site: &Site, recommendation: &Recommendation, plan: &Plan) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use harp_core::Allocation;
+use harp_core::{Allocation, Money};
 use harp_site::{Placement, Refusal, Site};
 use serde::Serialize;
 use thiserror::Error;
@@ -139,7 +139,7 @@ pub fn recommend<E: fmt::Display>(
                 // against one that does not.
                 turned_down.splice(0..0, failed);
                 refused.add_without_plan(candidate, &found, turned_down);
-                plans.extend(found);
+                plans.extend(worth_telling(site, candidate, found));
             }
             Err(error) => {
                 refused.add(candidate, None, &Why::Forecast(error.to_string()));
@@ -156,8 +156,7 @@ pub fn recommend<E: fmt::Display>(
     let Some(chosen) = choose(&plans, &fitting, limits) else {
         return Err(AdviseError::NoPlanFits(Box::new(no_plan_fits(question, plans, refused))));
     };
-    let default_forecast = forecast(&DefaultPlan::candidate(site, &plans[chosen])).ok();
-    let default = DefaultPlan::new(site, &plans[chosen], default_forecast.as_ref());
+    let default = default_plan(question, &plans[chosen], &mut forecast);
     let points: Vec<(f64, f64)> = plans.iter().map(point).collect();
     let mut recommendation = Recommendation {
         site: site.name.clone(),
@@ -176,6 +175,29 @@ pub fn recommend<E: fmt::Display>(
     };
     recommendation.reasons = reasons::of(site, &recommendation);
     Ok(recommendation)
+}
+
+/// What the chosen plan is held against: the full node, with as much of it used as can be predicted.
+fn default_plan<E>(
+    question: &Question<'_>,
+    chosen: &Plan,
+    forecast: &mut impl FnMut(&Allocation) -> Result<Forecast, E>,
+) -> DefaultPlan {
+    let Question { site, policy, .. } = question;
+    // On the whole node, if that lies no further outside what was measured than the plan itself.
+    let known = |feature: &str| chosen.out_of_range.iter().any(|outside| outside.feature == feature);
+    let full = DefaultPlan::candidate(site, chosen);
+    let on_all_cores = forecast(&full)
+        .ok()
+        .filter(|forecast| forecast.walltime.out_of_range.iter().all(|outside| known(&outside.feature)));
+    match on_all_cores {
+        Some(forecast) => DefaultPlan::new(site, chosen, &full, Some(&forecast), policy),
+        // Else the program is run as in the plan, and the rest of the node is idle.
+        None => {
+            let forecast = forecast(&chosen.candidate).ok();
+            DefaultPlan::new(site, chosen, &chosen.candidate, forecast.as_ref(), policy)
+        }
+    }
 }
 
 /// Plans of one candidate: at each node type that takes it, in its cheapest partition; and the
@@ -202,6 +224,42 @@ fn appraise_everywhere(
         }
     }
     (plans, failed)
+}
+
+/// The plans of one candidate that a person has to choose between. A program that asks for no GPU is
+/// kept off nodes that have some, unless no other node gives it as many cores or they are cheaper: others
+/// wait for them. Node types that differ in no figure are told once.
+fn worth_telling(site: &Site, candidate: &Allocation, mut plans: Vec<Plan>) -> Vec<Plan> {
+    let has_gpus = |plan: &Plan| {
+        site.node_type(&plan.placement.node_type).is_some_and(|node_type| node_type.gpu_count() > 0)
+    };
+    let asks_for_gpus = candidate.gpus.is_some_and(|gpus| gpus > 0);
+    if !asks_for_gpus && candidate.node_type.is_none() {
+        let plain: Vec<(Option<u32>, Money)> = plans
+            .iter()
+            .filter(|plan| !has_gpus(plan))
+            .map(|plan| (plan.allocation.cores, plan.price.with_reexecution))
+            .collect();
+        plans.retain(|plan| {
+            let is_better = |(cores, price): &(Option<u32>, Money)| {
+                *cores == plan.allocation.cores && *price <= plan.price.with_reexecution
+            };
+            !has_gpus(plan) || !plain.iter().any(is_better)
+        });
+    }
+    let mut told: Vec<Plan> = Vec::new();
+    for plan in plans {
+        let alike = |other: &&mut Plan| {
+            (other.time, other.price, other.risk) == (plan.time, plan.price, plan.risk)
+                && (other.allocation.cores, other.memory) == (plan.allocation.cores, plan.memory)
+                && has_gpus(other) == has_gpus(&plan)
+        };
+        match told.iter_mut().find(alike) {
+            Some(other) => other.other_node_types.push(plan.placement.node_type),
+            None => told.push(plan),
+        }
+    }
+    told
 }
 
 /// Keeps the cheaper of two plans that differ in their partition, and remembers the other's name.

@@ -55,6 +55,7 @@ pub fn script(site: &Site, plan: &Plan, job: &Job<'_>) -> Result<String, ScriptE
         lines.extend(directives(site, plan, job));
     }
     lines.push("#".to_owned());
+    lines.extend(hints(site, plan, job).into_iter().map(|line| format!("# {}", one_line(&line))));
     lines.extend(comments(site, plan, job).into_iter().map(|line| format!("# {}", one_line(&line))));
     lines.extend(["".to_owned(), "set -eo pipefail".to_owned()]);
     if let Some(directory) = job.working_directory {
@@ -134,6 +135,35 @@ fn directives(site: &Site, plan: &Plan, job: &Job<'_>) -> Vec<String> {
     .into_iter()
     .filter_map(|(option, value)| Some(format!("#SBATCH --{option}={}", value?)))
     .collect()
+}
+
+/// What the site may want that only the person who submits can know.
+fn hints(site: &Site, plan: &Plan, job: &Job<'_>) -> Vec<String> {
+    if site.scheduler != Scheduler::Slurm {
+        return Vec::new();
+    }
+    let mut lines = Vec::new();
+    if job.account.is_none() {
+        lines.push(
+            "Where jobs must name who pays, add  #SBATCH --account=NAME  (harp: --account NAME).".to_owned(),
+        );
+    }
+    let node_type = site.node_type(&plan.placement.node_type);
+    // A kind of GPU asked for selects its nodes by itself.
+    let is_selected = plan.allocation.gpus.is_some() || site.node_types.len() < 2;
+    if !is_selected && node_type.is_some_and(|node_type| node_type.constraint.is_none()) {
+        let kinds = [std::slice::from_ref(&plan.placement.node_type), &plan.other_node_types].concat();
+        lines.push(format!(
+            "Meant for {}: the profile of {} knows no --constraint that asks for it.",
+            kinds.join(" or "),
+            site.name
+        ));
+    }
+    let partition = plan.placement.partition.as_deref().and_then(|name| site.partition(name));
+    if let Some(partition) = partition.filter(|partition| partition.automatic) {
+        lines.push(format!("The scheduler chooses the partition ({}) by what is asked for.", partition.name));
+    }
+    lines
 }
 
 /// What the reader of the script should know about its figures.

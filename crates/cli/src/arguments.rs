@@ -28,7 +28,7 @@ use crate::terminal::Colour;
     version,
     propagate_version = true,
     max_term_width = 100,
-    after_help = "Start here:\n  harp demo                            the whole story in a minute, nothing to set up\n  harp init -- ./program --size 1000   write harp.toml for your own program\n  harp run                             generate, build, predict, compare\n\nExit codes: 0 ok, 1 bug in harp, 2 bad input, 3 not enough evidence, 4 no plan fits the limits,\n5 outside the measured range, 7 some input skipped. Documented in docs/exit-codes.md."
+    after_help = "Start here:\n  harp demo                            the whole story in a minute, nothing to set up\n  harp init -- ./program --size 1000   write harp.toml for your own program\n  harp run                             generate, build, predict, compare\n\nExit codes: 0 ok, 1 bug in harp, 2 bad input, 3 not enough evidence, 4 no plan fits the limits,\n5 outside the measured range, 7 some runs failed or some input was skipped. Documented in docs/exit-codes.md."
 )]
 pub struct Arguments {
     /// Print the result as JSON.
@@ -139,7 +139,7 @@ pub struct Demo {
 /// Arguments of `harp init`.
 #[derive(Debug, Args)]
 pub struct Init {
-    /// Where to write.
+    /// Where to write: a file, or a folder to put harp.toml into.
     #[arg(long, short, value_name = "FILE", default_value = "harp.toml")]
     pub output: PathBuf,
     /// Replace a file that exists.
@@ -153,7 +153,7 @@ pub struct Init {
 /// The experiment file, common to many commands.
 #[derive(Debug, Args)]
 pub struct ExperimentFile {
-    /// The experiment file.
+    /// The experiment file, or the folder its harp.toml is in.
     #[arg(value_name = "FILE", default_value = "harp.toml")]
     pub file: PathBuf,
 }
@@ -182,8 +182,11 @@ pub struct Generate {
     /// Show what would run, and stop.
     #[arg(long)]
     pub dry_run: bool,
-    /// Exit with 7 when some runs failed.
+    /// Exit with 0 though some runs failed; without it, with 7.
     #[arg(long)]
+    pub allow_failed: bool,
+    /// Exit with 7 also when runs were ended at their limit of time or memory.
+    #[arg(long, conflicts_with = "allow_failed")]
     pub strict: bool,
 }
 
@@ -225,14 +228,16 @@ pub struct Build {
 /// Where a model is.
 #[derive(Debug, Args)]
 pub struct ModelChoice {
-    /// The model file.
-    #[arg(long, value_name = "FILE", default_value = ".harp/model.json")]
-    pub model: PathBuf,
+    /// The model file. Without it, the experiment's.
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
 }
 
 /// Arguments of `harp models`.
 #[derive(Debug, Args)]
 pub struct Models {
+    #[command(flatten)]
+    pub experiment: ExperimentFile,
     #[command(flatten)]
     pub model: ModelChoice,
     /// Only this target: walltime, peak_memory, or a metric.
@@ -249,6 +254,9 @@ pub struct Predict {
     /// Cases from a CSV file, one a row, with names in the first line; - is standard input.
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+    /// The experiment file, or the folder its harp.toml is in.
+    #[arg(long = "experiment", value_name = "FILE", default_value = "harp.toml")]
+    pub file: PathBuf,
     #[command(flatten)]
     pub model: ModelChoice,
     /// The probability the interval holds.
@@ -265,7 +273,7 @@ pub struct Recommend {
     /// The case: parameters of the program.
     #[arg(value_name = "NAME=VALUE", value_parser = parse_setting)]
     pub case: Vec<(String, String)>,
-    /// The experiment file.
+    /// The experiment file, or the folder its harp.toml is in.
     #[arg(long = "experiment", value_name = "FILE", default_value = "harp.toml")]
     pub file: PathBuf,
     /// The job must end within this time: the cheapest such allocation is chosen.
@@ -310,6 +318,9 @@ pub struct Run {
     /// Run again what failed, timed out or ran out of memory.
     #[arg(long)]
     pub retry_failed: bool,
+    /// Exit with 0 though some runs failed; without it, with 7.
+    #[arg(long)]
+    pub allow_failed: bool,
 }
 
 /// Arguments of `harp history`.

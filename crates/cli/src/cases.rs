@@ -1,15 +1,19 @@
 //! Cases as people give them, and whether a model may answer them.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use harp_core::{Allocation, Bytes, Configuration, OutOfRange, Parameters, Prediction, Scale, Value};
-use harp_experiment::Surroundings;
+use harp_experiment::{Experiment, Surroundings};
 use harp_learn::ModelFile;
+use harp_report::text::feature as feature_text;
 
 use crate::failure::{Exit, Failure};
 use crate::project::{self, Project};
 use crate::terminal::Terminal;
+
+/// The resources an allocation may name.
+pub const RESOURCES: [&str; 6] = ["nodes", "cores", "threads", "memory", "gpus", "node_type"];
 
 /// How far beyond the measured range an answer is given without being asked twice.
 const FAR: f64 = 10.0;
@@ -33,22 +37,21 @@ pub fn features(settings: &[(String, String)]) -> Result<BTreeMap<String, Value>
     Ok(features)
 }
 
-/// Adds what an experiment file beside the model can work out: computed parameters, sizes of files.
-/// Without such a file, or where it cannot, the case stays as it is.
-pub fn complete(model_file: &Path, case: &mut BTreeMap<String, Value>) {
-    let quiet = Terminal::silent();
-    let beside = model_file.parent().and_then(Path::parent).map(|folder| {
-        if folder.as_os_str().is_empty() { Path::new(".") } else { folder }.join(project::USUAL_FILE)
-    });
-    if let Some(file) = beside.filter(|file| file.exists())
-        && let Ok(project) = Project::load(&file, &quiet)
-    {
-        complete_from(&project, case);
-    }
+/// The experiment a model is from, if its file is still there and sound: it knows computed parameters,
+/// sizes of files, values and constraints. A model alone predicts, too.
+pub fn experiment_of(model: &ModelFile, file: &Path) -> Option<Project> {
+    let project = Project::load(file, &Terminal::silent()).ok()?;
+    (project.experiment.application() == model.application).then_some(project)
 }
 
-/// The same from an experiment at hand.
-pub fn complete_from(project: &Project, case: &mut BTreeMap<String, Value>) {
+/// The experiment file a model file lies beside.
+pub fn experiment_beside(model_file: &Path) -> PathBuf {
+    let folder = model_file.parent().and_then(Path::parent).unwrap_or(Path::new(""));
+    folder.join(project::USUAL_FILE)
+}
+
+/// The same case with what its experiment can work out; where it cannot, as it is.
+pub fn complete(project: &Project, case: &mut BTreeMap<String, Value>) {
     if let Ok(configuration) = configuration(project, case) {
         case.extend(configuration.values());
     }
@@ -75,18 +78,25 @@ pub fn configuration(project: &Project, case: &BTreeMap<String, Value>) -> Resul
     project
         .experiment
         .complete(Scale::Test, parameters, allocation, &known)
-        .map_err(|diagnostic| Failure::bad_input(diagnostic.to_string()))
+        .map_err(|diagnostic| Failure::of_diagnostics(&[diagnostic]))
 }
 
-/// Refuses names a model does not know: most likely a slip of the pen.
-pub fn check_names(model: &ModelFile, case: &BTreeMap<String, Value>) -> Result<(), Failure> {
-    let known: Vec<&str> =
-        model.targets.iter().flat_map(|model| &model.features).map(|f| f.name.as_str()).collect();
-    match case.keys().find(|name| !known.contains(&name.as_str())) {
+/// Refuses names neither a model nor its experiment knows: most likely a slip of the pen. Every command
+/// takes the same names.
+pub fn check_names(
+    model: &ModelFile,
+    experiment: Option<&Experiment>,
+    case: &BTreeMap<String, Value>,
+) -> Result<(), Failure> {
+    let mut known: BTreeSet<&str> =
+        model.targets.iter().flat_map(|model| &model.features).map(|feature| feature.name.as_str()).collect();
+    let parameters = experiment.into_iter().flat_map(|experiment| &experiment.parameters);
+    known.extend(parameters.map(|parameter| parameter.name.as_str()));
+    // What an experiment did not vary may be asked for all the same: it only fixes the allocation.
+    let is_resource = |name: &str| experiment.is_some() && RESOURCES.contains(&name);
+    match case.keys().find(|name| !known.contains(name.as_str()) && !is_resource(name)) {
         Some(unknown) => {
-            let mut names: Vec<&str> = known;
-            names.sort_unstable();
-            names.dedup();
+            let names: Vec<&str> = known.into_iter().collect();
             Err(Failure::bad_input(format!(
                 "`{unknown}` is not a parameter or resource of {}",
                 model.application
@@ -126,12 +136,17 @@ fn is_far(outside: &OutOfRange) -> bool {
 
 /// What is outside, in words.
 pub fn describe(outside: &OutOfRange) -> String {
-    let value = outside.value.as_ref().map_or_else(|| "nothing".to_owned(), ToString::to_string);
+    let feature = &outside.feature;
+    let value =
+        outside.value.as_ref().map_or_else(|| "nothing".to_owned(), |value| feature_text(feature, value));
+    let number = |number: f64| feature_text(feature, &Value::Real(number));
     match outside.measured {
         Some((low, high)) if low == high => {
-            format!("{}={value} was never measured, only {low}", outside.feature)
+            format!("{feature}={value} was never measured, only {}", number(low))
         }
-        Some((low, high)) => format!("{}={value} is outside the measured {low} to {high}", outside.feature),
-        None => format!("{}={value} was never measured, only {}", outside.feature, outside.known.join(", ")),
+        Some((low, high)) => {
+            format!("{feature}={value} is outside the measured {} to {}", number(low), number(high))
+        }
+        None => format!("{feature}={value} was never measured, only {}", outside.known.join(", ")),
     }
 }

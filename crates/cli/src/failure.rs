@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use harp_experiment::{Diagnostic, Severity};
 use harp_history::HistoryError;
 use harp_learn::{LearnError, ModelFileError};
 use harp_trace::TraceError;
+use serde::Serialize;
 
 /// The documented exit codes. 0 is success; 1 is a bug in harp (a panic) and never returned on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,12 +34,70 @@ pub struct Failure {
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
+    /// The mistakes of a file one by one, where it was a file's.
+    mistakes: Vec<Mistake>,
+}
+
+/// One mistake as a program reads it.
+#[derive(Debug, Clone, Serialize)]
+struct Mistake {
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<Place>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<String>,
+}
+
+/// Where in a file.
+#[derive(Debug, Clone, Serialize)]
+struct Place {
+    file: String,
+    line: usize,
+    column: usize,
+}
+
+/// What `--json` prints instead of a result; documented in docs/json.md.
+#[derive(Serialize)]
+struct Reported<'a> {
+    #[serde(flatten)]
+    first: Mistake,
+    code: u8,
+    /// All of them, where there are several.
+    #[serde(skip_serializing_if = "<[Mistake]>::is_empty")]
+    all: &'a [Mistake],
 }
 
 impl Failure {
     /// Wrong usage or bad input.
     pub fn bad_input(message: impl Into<String>) -> Self {
-        Failure { exit: Exit::BadInput, message: message.into(), hint: None }
+        Failure { exit: Exit::BadInput, message: message.into(), hint: None, mistakes: Vec::new() }
+    }
+
+    /// The mistakes found in an experiment file.
+    pub fn of_diagnostics(diagnostics: &[Diagnostic]) -> Self {
+        let lines: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+        let errors = diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
+        let mistakes = errors.map(|diagnostic| Mistake {
+            message: diagnostic.message.clone(),
+            place: Some(Place {
+                file: diagnostic.file.clone(),
+                line: diagnostic.position.line,
+                column: diagnostic.position.column,
+            }),
+            fix: diagnostic.hint.clone(),
+        });
+        Failure { mistakes: mistakes.collect(), ..Failure::bad_input(lines.join("\n")) }
+    }
+
+    /// The failure as `--json` prints it.
+    pub fn to_json(&self) -> serde_json::Value {
+        let first = self.mistakes.first().cloned().unwrap_or_else(|| Mistake {
+            message: self.message.strip_prefix("error: ").unwrap_or(&self.message).to_owned(),
+            place: None,
+            fix: self.hint.clone(),
+        });
+        let all = if self.mistakes.len() > 1 { self.mistakes.as_slice() } else { &[] };
+        serde_json::json!({ "error": Reported { first, code: self.exit as u8, all } })
     }
 
     /// The same failure with another exit code.

@@ -2,16 +2,20 @@
 //!
 //! Results go to stdout, talk to stderr. There is no arithmetic here that another room should do.
 
+mod allocations;
 mod arguments;
 mod cases;
 mod cells;
 mod commands;
 mod failure;
+mod failures;
+mod programs;
 mod progress;
 mod project;
 mod scaling;
 mod sweep;
 mod terminal;
+mod values;
 mod views;
 
 use std::process::ExitCode;
@@ -19,16 +23,34 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use arguments::Arguments;
+use failure::Failure;
 use terminal::Terminal;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return refuse(&error),
+    };
     let terminal = Terminal::new(arguments.json, arguments.quiet, arguments.color);
     match commands::run(arguments.command, &terminal) {
         Ok(code) => code,
         Err(failure) => {
             terminal.say_even_if_quiet(&failure.to_string());
+            // The message has been said; a reader that is gone misses nothing.
+            let _ = if arguments.json { terminal.print_json(&failure.to_json()) } else { Ok(()) };
             ExitCode::from(failure.exit as u8)
         }
     }
+}
+
+/// Wrong usage, a call for help, or the version. A program that asked for JSON gets it.
+fn refuse(error: &clap::Error) -> ExitCode {
+    let _ = error.print();
+    if error.use_stderr() && std::env::args_os().any(|argument| argument == "--json") {
+        let text = error.to_string();
+        let message = text.lines().next().unwrap_or_default();
+        let terminal = Terminal::new(true, false, terminal::Colour::Never);
+        let _ = terminal.print_json(&Failure::bad_input(message).to_json());
+    }
+    u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }

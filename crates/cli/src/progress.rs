@@ -126,8 +126,11 @@ impl Observer for Progress<'_> {
         self.knowledge.learn(run);
         if !run.outcome.is_completed() {
             self.failed += 1;
-            let text = format!("{}: {} {}", run.outcome, run.configuration.scale, run.configuration);
-            self.bar.suspend(|| self.terminal.say(&text));
+            // Where nobody watches, the summary at the end is enough.
+            if !self.bar.is_hidden() {
+                let text = format!("{}: {} {}", run.outcome, run.configuration.scale, run.configuration);
+                self.bar.suspend(|| self.terminal.say(&text));
+            }
         }
         for warning in warnings {
             self.bar.suspend(|| self.terminal.say(&format!("warning: {}: {warning}", run.configuration)));

@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use harp_experiment::{Experiment, Severity};
+use harp_experiment::{Experiment, Files, Severity};
 use harp_history::Store;
 use harp_learn::ModelFile;
 
 use crate::failure::{Exit, Failure};
+use crate::programs;
 use crate::terminal::Terminal;
 
 /// The experiment file's usual name.
@@ -26,15 +27,14 @@ pub struct Project {
 impl Project {
     /// Reads and checks an experiment file; warnings go to stderr.
     pub fn load(file: &Path, terminal: &Terminal) -> Result<Project, Failure> {
+        let file = &experiment_file(file);
         let text = fs::read_to_string(file).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => Failure::bad_input(format!("there is no {}", file.display()))
                 .hint("`harp init -- ./program --size 100` writes one from a command line"),
             _ => Failure::file("read", file, &error),
         })?;
-        let checked = harp_experiment::parse(&file.display().to_string(), &text).map_err(|diagnostics| {
-            let lines: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
-            Failure::bad_input(lines.join("\n"))
-        })?;
+        let checked = harp_experiment::parse(&file.display().to_string(), &text)
+            .map_err(|diagnostics| Failure::of_diagnostics(&diagnostics))?;
         for warning in &checked.warnings {
             terminal.say(&warning.to_string());
         }
@@ -60,13 +60,16 @@ impl Project {
         Ok(state)
     }
 
-    /// Checks what only the files around the experiment can tell; warnings go to stderr.
-    pub fn check_files(&self, terminal: &Terminal) -> Result<(), Failure> {
+    /// Checks what only the files around the experiment can tell; warnings go to stderr. What the
+    /// setup makes is looked for once it has run.
+    pub fn check_files(&self, is_set_up: bool, terminal: &Terminal) -> Result<(), Failure> {
         let size = |path: &Path| fs::metadata(self.directory.join(path)).ok().map(|facts| facts.len());
         let read = |path: &Path| fs::read_to_string(self.directory.join(path)).ok();
+        let program = |path: &Path| programs::startable(&self.directory, path);
+        let files = Files { size: &size, read: &read, program: &program, is_set_up };
         let (errors, warnings): (Vec<_>, Vec<_>) = self
             .experiment
-            .check_files(&size, &read)
+            .check_files(&files)
             .into_iter()
             .partition(|diagnostic| diagnostic.severity == Severity::Error);
         for warning in &warnings {
@@ -75,7 +78,7 @@ impl Project {
         if errors.is_empty() {
             return Ok(());
         }
-        Err(Failure::bad_input(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))
+        Err(Failure::of_diagnostics(&errors))
     }
 
     /// Takes the experiment for this process: two sweeps at once would disturb each other's times.
@@ -124,27 +127,38 @@ impl Project {
 
     /// The file the model is written to.
     pub fn model_file(&self) -> PathBuf {
-        self.result("model.json")
+        self.state().join(result_name(&self.file, "model.json"))
     }
 
     /// The file the page is written to.
     pub fn page_file(&self) -> PathBuf {
-        self.result("report.html")
-    }
-
-    /// A result of this experiment: several experiment files in one folder keep theirs apart.
-    fn result(&self, name: &str) -> PathBuf {
-        match self.file.file_stem() {
-            Some(stem) if self.file.file_name() != Some(USUAL_FILE.as_ref()) => {
-                self.state().join(format!("{}.{name}", stem.to_string_lossy()))
-            }
-            _ => self.state().join(name),
-        }
+        self.state().join(result_name(&self.file, "report.html"))
     }
 
     /// The size of a file given relative to the experiment file.
     pub fn file_size(&self, path: &Path) -> Option<u64> {
         fs::metadata(self.directory.join(path)).ok().map(|facts| facts.len())
+    }
+}
+
+/// The experiment file meant by a path: a folder stands for the harp.toml in it.
+pub fn experiment_file(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join(USUAL_FILE) } else { path.to_owned() }
+}
+
+/// The model of an experiment file that need not exist any more: a model is enough to predict.
+pub fn model_of(experiment: &Path) -> PathBuf {
+    let file = experiment_file(experiment);
+    file.with_file_name(".harp").join(result_name(&file, "model.json"))
+}
+
+/// The name of a result: several experiment files in one folder keep theirs apart.
+fn result_name(experiment: &Path, name: &str) -> String {
+    match experiment.file_stem() {
+        Some(stem) if experiment.file_name() != Some(USUAL_FILE.as_ref()) => {
+            format!("{}.{name}", stem.to_string_lossy())
+        }
+        _ => name.to_owned(),
     }
 }
 
@@ -157,8 +171,9 @@ pub fn read_model(file: &Path) -> Result<ModelFile, Failure> {
         _ => Failure::file("read", file, &error),
     })?;
     ModelFile::from_text(&text).map_err(|error| {
-        let failure = Failure::from(error);
-        Failure { message: format!("{}: {}", file.display(), failure.message), ..failure }
+        let mut failure = Failure::from(error);
+        failure.message = format!("{}: {}", file.display(), failure.message);
+        failure
     })
 }
 

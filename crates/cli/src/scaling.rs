@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use harp_core::{Dataset, Observed, Row, Scale, Value};
 use harp_learn::{Measured, TargetModel};
+use harp_report::text::feature as feature_text;
 use harp_report::{
     AxisView, CurvePoint, Estimate, MeasuredPoint, Quantity, ScalingSeries, ScalingView, TestPoint,
 };
@@ -14,13 +15,17 @@ use crate::views::{features_of, target_words};
 /// Points of a curve.
 const CURVE_POINTS: usize = 48;
 
+/// A run measured at other values is moved by the model's ratio; further than this it would say more about
+/// the model than about the run.
+const FARTHEST_MOVE: f64 = 4.0;
+
 type Features = BTreeMap<String, Value>;
 
 /// One curve for each numeric feature that varies, the one the target depends on most first.
 ///
 /// Each picture holds the other features at the values of the largest tested (or else measured) case.
 /// Runs measured at other values are moved there by the ratio of the model's two predictions (partial
-/// residuals), so that what scatters around the curve is what the model does not explain.
+/// residuals) and marked as such; those that would be moved by more than a few times are left out.
 pub fn views(model: &TargetModel, table: &Dataset, coverage: f64) -> Result<Vec<ScalingView>, Failure> {
     let rows: Vec<(Features, &Row)> = table.rows.iter().map(|row| (features_of(table, row), row)).collect();
     let mut views = Vec::new();
@@ -99,7 +104,7 @@ impl<'a> Curve<'a> {
 
     fn draw(&self) -> Result<ScalingView, Failure> {
         let mut series: BTreeMap<String, (Features, ScalingSeries)> = BTreeMap::new();
-        let mut any_moved = false;
+        let mut left_out = 0;
         let mut xs = Vec::new();
         let mut measured_up_to = None;
         for (features, row) in self.rows {
@@ -123,9 +128,11 @@ impl<'a> Curve<'a> {
                 continue;
             }
             measured_up_to = Some(measured_up_to.map_or(x, |known: f64| known.max(x)));
-            any_moved |= !here;
-            let y = if here { row.observed } else { self.moved(features, row.observed)? };
-            series.measured.push(MeasuredPoint { x, y, scale: row.scale });
+            let y = if here { Some(row.observed) } else { self.moved(features, row.observed)? };
+            match y {
+                Some(y) => series.measured.push(MeasuredPoint { x, y, scale: row.scale, moved: !here }),
+                None => left_out += 1,
+            }
         }
         let low = xs.iter().copied().fold(f64::INFINITY, f64::min);
         let high = xs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -137,11 +144,14 @@ impl<'a> Curve<'a> {
             }
         }
         let x = if low > 0.0 { AxisView::logarithmic } else { AxisView::linear };
+        let x = x(self.name.to_owned(), Quantity::Number);
+        let x = if self.is_counted(low, high) { x.counted() } else { x };
+        let any_moved = series.values().any(|(_, series)| series.measured.iter().any(|run| run.moved));
         let target = target_words(&self.model.target);
         Ok(ScalingView {
             title: format!("How {target} grows with {}", self.name),
-            subtitle: self.subtitle(any_moved),
-            x: x(self.name.to_owned(), Quantity::Number),
+            subtitle: self.subtitle(any_moved, left_out),
+            x,
             y: AxisView::logarithmic(target, Quantity::of(&self.model.target)),
             coverage: self.coverage,
             measured_up_to,
@@ -149,23 +159,34 @@ impl<'a> Curve<'a> {
         })
     }
 
-    /// What a run would have shown at the held values, if the model is right about the difference.
-    fn moved(&self, features: &Features, observed: Observed) -> Result<Observed, Failure> {
+    /// What a run would have shown at the held values, if the model is right about the difference; nothing
+    /// where that is too large to believe.
+    fn moved(&self, features: &Features, observed: Observed) -> Result<Option<Observed>, Failure> {
         let mut there = features.clone();
         there.extend(self.held.clone());
         let factor = self.predict(&there)?.value / self.predict(features)?.value;
-        Ok(match observed {
+        if !(FARTHEST_MOVE.recip()..=FARTHEST_MOVE).contains(&factor) {
+            return Ok(None);
+        }
+        Ok(Some(match observed {
             Observed::Exact(value) => Observed::Exact(value * factor),
             Observed::AtLeast(value) => Observed::AtLeast(value * factor),
-        })
+        }))
+    }
+
+    /// Whether only whole numbers make sense along the axis, and they are few enough to be seen.
+    fn is_counted(&self, low: f64, high: f64) -> bool {
+        let is_whole =
+            |features: &Features| matches!(features.get(self.name), Some(Value::Integer(_)) | None);
+        let is_resource = ["nodes", "cores", "threads", "gpus"].contains(&self.name);
+        (is_resource || high - low < CURVE_POINTS as f64)
+            && self.rows.iter().all(|(features, _)| is_whole(features))
     }
 
     /// Where the curve is worked out: evenly in the logarithm where that exists; only at whole numbers
     /// where nothing lies between them.
     fn places(&self, low: f64, high: f64) -> Vec<f64> {
-        let is_whole =
-            |features: &Features| matches!(features.get(self.name), Some(Value::Integer(_)) | None);
-        if high - low < CURVE_POINTS as f64 && self.rows.iter().all(|(features, _)| is_whole(features)) {
+        if high - low < CURVE_POINTS as f64 && self.is_counted(low, high) {
             return (0..=(high - low) as u32).map(|step| low + f64::from(step)).collect();
         }
         let share = |index: usize| index as f64 / (CURVE_POINTS - 1) as f64;
@@ -175,14 +196,20 @@ impl<'a> Curve<'a> {
         (0..CURVE_POINTS).map(place).collect()
     }
 
-    fn subtitle(&self, any_moved: bool) -> String {
+    fn subtitle(&self, any_moved: bool, left_out: usize) -> String {
         if self.held.is_empty() {
             return String::new();
         }
-        let held =
-            self.held.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(", ");
-        let moved = if any_moved { "; runs at other values are moved there along the model" } else { "" };
-        format!("with {held}{moved}")
+        let held: Vec<String> =
+            self.held.iter().map(|(name, value)| format!("{name}={}", feature_text(name, value))).collect();
+        let mut text = format!("with {}", held.join(", "));
+        if any_moved {
+            text.push_str("; dots: runs at other values, scaled by the model's ratio");
+        }
+        if left_out > 0 {
+            text.push_str(&format!("; {left_out} runs too far away to scale are not shown"));
+        }
+        text
     }
 }
 

@@ -114,7 +114,7 @@ pub fn planned(project: &Project, scales: &[Scale], knowledge: &Knowledge) -> Re
     project
         .experiment
         .plan(&chosen, &surroundings)
-        .map_err(|diagnostic| Failure::bad_input(diagnostic.to_string()))
+        .map_err(|diagnostic| Failure::of_diagnostics(&[diagnostic]))
 }
 
 /// How a planned run stands.

@@ -19,7 +19,12 @@ pub struct Terminal {
     pub talk_style: Style,
     /// Width of stdout in cells.
     pub width: usize,
+    /// Width sentences on stderr are broken to; none where nobody said how wide it is.
+    pub talk_width: Option<usize>,
 }
+
+/// Narrower than this nothing can be shown in order.
+const NARROWEST: usize = 40;
 
 /// When to colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -44,20 +49,33 @@ impl Terminal {
             };
             Style { colour: coloured, unicode: locale_is_unicode() }
         };
-        let columns = rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col));
-        let from_environment = || std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+        let columns = |size: rustix::io::Result<rustix::termios::Winsize>| {
+            size.ok().map(|size| usize::from(size.ws_col)).filter(|&width| width > 0)
+        };
+        let from_environment =
+            || std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()).filter(|&width| width > 0);
+        let width = columns(rustix::termios::tcgetwinsize(io::stdout())).or_else(from_environment);
+        let talk_width = columns(rustix::termios::tcgetwinsize(io::stderr())).or_else(from_environment);
         Terminal {
             json,
             quiet,
             style: style(io::stdout().is_terminal(), anstream::AutoStream::choice(&io::stdout())),
             talk_style: style(io::stderr().is_terminal(), anstream::AutoStream::choice(&io::stderr())),
-            width: columns.filter(|&width| width > 0).or_else(from_environment).unwrap_or(100).max(40),
+            width: width.unwrap_or(100).max(NARROWEST),
+            talk_width: talk_width.map(|width| width.max(NARROWEST)),
         }
     }
 
     /// One that says nothing, for work done on the way to something else.
     pub fn silent() -> Terminal {
-        Terminal { json: false, quiet: true, style: Style::plain(), talk_style: Style::plain(), width: 100 }
+        Terminal {
+            json: false,
+            quiet: true,
+            style: Style::plain(),
+            talk_style: Style::plain(),
+            width: 100,
+            talk_width: None,
+        }
     }
 
     /// Prints a result. A closed pipe ends the process quietly, as `head` expects.
@@ -90,6 +108,11 @@ impl Terminal {
         self.print(&table.to_terminal(self.width, &self.style))
     }
 
+    /// Prints sentences, broken to the terminal's width.
+    pub fn print_text(&self, text: &str) -> Result<(), Failure> {
+        self.print(&harp_report::wrapped(text, self.width))
+    }
+
     /// Says something that is not a result. Nothing can be done if stderr is gone.
     pub fn say(&self, text: &str) {
         if !self.quiet {
@@ -100,6 +123,7 @@ impl Terminal {
     /// Says what must not be missed.
     pub fn say_even_if_quiet(&self, text: &str) {
         let text = if self.talk_style.unicode { text.to_owned() } else { harp_report::to_ascii(text) };
+        let text = self.talk_width.map_or_else(|| text.clone(), |width| harp_report::wrapped(&text, width));
         let _ = writeln!(io::stderr().lock(), "{text}");
     }
 }

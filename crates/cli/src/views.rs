@@ -37,14 +37,19 @@ pub fn candidates_view(model: &TargetModel) -> CandidatesView {
 pub fn target_view(
     model: &TargetModel,
     table: &harp_core::Dataset,
+    unfinished: &[BTreeMap<String, Value>],
     coverage: f64,
 ) -> Result<TargetView, Failure> {
+    let tested = table.of_scale(Scale::Test).map(|row| (features_of(table, row), Some(row.observed)));
+    let tested: Vec<_> = tested.collect();
+    // A case that failed was predicted all the same.
+    let is_tested = |case: &BTreeMap<String, Value>| tested.iter().any(|(tested, _)| tested == case);
+    let unfinished = unfinished.iter().filter(|case| !is_tested(case)).map(|case| (case.clone(), None));
     let mut cases = Vec::new();
-    for row in table.of_scale(Scale::Test) {
-        let features = features_of(table, row);
+    for (features, observed) in tested.iter().cloned().chain(unfinished) {
         let prediction = model.predict(&features)?;
         let estimate = Estimate::of(&prediction, coverage);
-        let mut case = CaseView::from_parts(features, estimate, prediction.request, Some(row.observed));
+        let mut case = CaseView::from_parts(features, estimate, prediction.request, observed);
         case.out_of_range = prediction.out_of_range;
         cases.push(case);
     }
@@ -52,6 +57,19 @@ pub fn target_view(
     view.candidates = Some(candidates_view(model));
     view.scaling = scaling::views(model, table, coverage)?;
     Ok(view)
+}
+
+/// The test cases whose runs did not complete, each once.
+pub fn unfinished_tests(recorded: &[Recorded]) -> Vec<BTreeMap<String, Value>> {
+    let mut cases = Vec::new();
+    for Recorded { run, .. } in recorded {
+        let case = run.configuration.features();
+        let is_meant = run.configuration.scale == Scale::Test && !run.outcome.is_completed();
+        if is_meant && !cases.contains(&case) {
+            cases.push(case);
+        }
+    }
+    cases
 }
 
 /// A row's cells by name; missing cells are left out.

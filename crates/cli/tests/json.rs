@@ -36,7 +36,8 @@ fn every_documented_key_is_there() {
     let here = folder.path();
     fs::write(here.join("harp.toml"), EXPERIMENT).unwrap();
     let documented = documented();
-    let calls: [(&str, &[&str]); 18] = [
+    let calls: [(&str, &[&str]); 19] = [
+        ("init", &["init", "--output", "new.toml", "--json", "--", "./app", "--size", "100"]),
         ("generate", &["generate", "--scale", "sd", "--json"]),
         ("plan", &["plan", "--json"]),
         ("run", &["run", "--json"]),

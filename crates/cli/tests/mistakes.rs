@@ -81,6 +81,73 @@ fn predictions_are_refused_far_outside_what_was_measured() {
 }
 
 #[test]
+fn values_that_make_no_sense_are_refused_without_talk_of_extrapolation() {
+    let here = &folder(&GOOD.replace("name = ", "constraints = ['n < 1000']\nname = "));
+    let here = here.path();
+    support::run(here, &["generate", "--scale", "sd"], 0);
+    support::run(here, &["build"], 0);
+    for (setting, reason) in [
+        ("n=-5", "n=-5: `n` is nowhere below 0"),
+        ("n=many", "n=many: `n` is a whole number"),
+        ("n=2.5", "n=2.5: `n` is a whole number"),
+        ("n=1000", "breaks the constraint `n < 1000`"),
+    ] {
+        for command in ["predict", "recommend"] {
+            let said = support::stderr(&support::run(here, &[command, setting], 2));
+            assert!(said.contains(reason) && !said.contains("extrapolate"), "{command} {setting}: {said}");
+        }
+    }
+    let said = support::stderr(&support::run(here, &["recommend", "n=5", "threads=0"], 2));
+    assert!(said.contains("threads=0: a job has at least 1 threads"), "{said}");
+}
+
+#[test]
+fn a_folder_stands_for_the_experiment_in_it() {
+    let directory = folder(GOOD);
+    let above = directory.path().parent().unwrap();
+    let name = directory.path().file_name().unwrap().to_str().unwrap();
+    support::run(above, &["generate", name, "--scale", "sd"], 0);
+    support::run(above, &["build", name], 0);
+    for command in ["plan", "status", "history", "models"] {
+        let by_folder = support::stdout(above, &[command, name]);
+        assert_eq!(by_folder, support::stdout(above, &[command, &format!("{name}/harp.toml")]), "{command}");
+    }
+    for command in ["predict", "recommend"] {
+        support::run(above, &[command, "n=5", "--experiment", name], 0);
+    }
+    let said = support::stderr(&support::run(above, &["status", "."], 2));
+    assert!(said.contains("there is no ./harp.toml"), "{said}");
+}
+
+#[test]
+fn one_bracket_left_open_is_one_error() {
+    let directory = folder(&GOOD.replace("[1, 2, 3, 4, 5, 6]", "[1, 2, 3, 4, 5, 6"));
+    let said = support::stderr(&support::run(directory.path(), &["plan"], 2));
+    assert_eq!(said.matches("error:").count(), 1, "{said}");
+}
+
+#[test]
+fn errors_are_json_where_json_is_asked_for() {
+    let directory = folder(&GOOD.replace("type = \"integer\"", "tpye = \"integer\"").replace("{n}", "{m}"));
+    let here = directory.path();
+    let error = |arguments: &[&str], code: i32| {
+        let output = support::run(here, arguments, code);
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(answer["error"]["code"], code, "{answer:#}");
+        answer["error"].clone()
+    };
+    let found = error(&["plan", "--json"], 2);
+    assert_eq!(found["place"], serde_json::json!({ "file": "harp.toml", "line": 5, "column": 17 }));
+    assert!(found["all"].as_array().unwrap().len() > 1, "{found:#}");
+    assert!(found["all"][1]["fix"].as_str().unwrap().contains("type"), "{found:#}");
+    fs::write(here.join("harp.toml"), GOOD).unwrap();
+    let found = error(&["predict", "n=4", "--json"], 3);
+    assert!(found["message"].as_str().unwrap().contains("there is no model"), "{found:#}");
+    assert!(found["fix"].as_str().unwrap().contains("harp build"), "{found:#}");
+    assert!(error(&["predict", "--json", "--bogus"], 2)["message"].as_str().unwrap().contains("--bogus"));
+}
+
+#[test]
 fn damaged_files_are_refused_and_not_overwritten() {
     let directory = folder(GOOD);
     let here = directory.path();
@@ -99,18 +166,51 @@ fn damaged_files_are_refused_and_not_overwritten() {
 
 #[test]
 fn failed_runs_are_kept_told_and_retried_on_request() {
-    let directory = folder(&GOOD.replace("true {n}", "sh -c 'test -e go' {n}"));
+    let directory =
+        folder(&GOOD.replace("true {n}", "sh -c 'test -e go || (echo nothing to go by >&2; false)' {n}"));
     let here = directory.path();
-    support::run(here, &["generate", "--scale", "sd"], 0);
-    support::run(here, &["generate", "--scale", "sd", "--strict"], 0);
+    let said = support::stderr(&support::run(here, &["generate", "--scale", "sd"], 7));
+    for told in
+        ["6 runs failed with exit code 1", "last line of stderr: nothing to go by", "- sd n=", "- and 3 more"]
+    {
+        assert!(said.contains(told), "{told}\nnot in\n{said}");
+    }
+    let log = said.split("log: ").nth(1).unwrap().lines().next().unwrap();
+    assert!(here.join(log).is_file(), "{log}");
+    let again = support::run(here, &["generate", "--scale", "sd", "--json"], 7);
+    let again: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!(again["already_done"], 6, "what failed before is told again: {again:#}");
+    assert_eq!(again["failures"][0]["reason"], "failed with exit code 1", "{again:#}");
+    support::run(here, &["generate", "--scale", "sd", "--allow-failed"], 0);
     let status = support::json(here, &["status", "--json"]);
     assert_eq!(status["scales"][0]["failed"], 6, "{status:#}");
     support::run(here, &["build"], 3);
-    support::run(here, &["generate", "--scale", "sd", "--retry-failed", "--strict"], 7);
+    support::run(here, &["generate", "--scale", "sd", "--retry-failed"], 7);
     fs::write(here.join("go"), "").unwrap();
     support::run(here, &["generate", "--scale", "sd", "--retry-failed", "--strict"], 0);
     assert_eq!(support::json(here, &["status", "--json"])["scales"][0]["done"], 6);
     assert_eq!(support::json(here, &["history", "--json"]).as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn runs_ended_at_a_limit_are_lower_bounds_and_no_failure() {
+    let slow = GOOD.replace("true {n}", "sh -c 'test {n} -lt 6 || sleep 5'");
+    let directory = folder(&format!("{slow}\n[design]\ntimeout = 0.2\n"));
+    let here = directory.path();
+    let said = support::stderr(&support::run(here, &["generate", "--scale", "sd"], 0));
+    assert!(said.contains("1 run timed out after 200 ms\n  - sd n=6, repetition 0"), "{said}");
+    support::run(here, &["generate", "--scale", "sd", "--strict"], 7);
+}
+
+#[test]
+fn when_every_test_run_fails_it_is_predicted_told_and_exit_7() {
+    let directory = folder(&GOOD.replace("true {n}", "sh -c 'test {n} -lt 8 || kill -9 $$'"));
+    let output = support::run(directory.path(), &["run"], 7);
+    let (said, printed) = (support::stderr(&output), String::from_utf8_lossy(&output.stdout).into_owned());
+    assert!(said.contains("1 run ended by signal 9 (SIGKILL)\n  - test n=8, repetition 0"), "{said}");
+    assert!(printed.contains("no run has finished that it could be judged by"), "{printed}");
+    assert!(printed.contains("predicted") && printed.contains('8'), "{printed}");
+    support::run(directory.path(), &["run", "--allow-failed"], 0);
 }
 
 #[test]

@@ -79,7 +79,10 @@ impl fmt::Display for Outcome {
         let text = match self {
             Outcome::Completed => "completed".to_owned(),
             Outcome::Failed { exit_code } => format!("failed with exit code {exit_code}"),
-            Outcome::Signalled { signal } => format!("ended by signal {signal}"),
+            Outcome::Signalled { signal } => match signal_name(*signal) {
+                Some(name) => format!("ended by signal {signal} ({name})"),
+                None => format!("ended by signal {signal}"),
+            },
             Outcome::TimedOut { limit } => format!("timed out after {limit}"),
             Outcome::OutOfMemory { limit: Some(limit) } => format!("out of memory at {limit}"),
             Outcome::OutOfMemory { limit: None } => "out of memory".to_owned(),
@@ -87,5 +90,36 @@ impl fmt::Display for Outcome {
             Outcome::NotStarted { reason } => format!("not started: {reason}"),
         };
         formatter.pad(&text)
+    }
+}
+
+/// The names of the signals programs are usually ended by.
+fn signal_name(signal: i32) -> Option<&'static str> {
+    Some(match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        15 => "SIGTERM",
+        24 => "SIGXCPU",
+        25 => "SIGXFSZ",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_have_names() {
+        assert_eq!(Outcome::Signalled { signal: 11 }.to_string(), "ended by signal 11 (SIGSEGV)");
+        assert_eq!(Outcome::Signalled { signal: 99 }.to_string(), "ended by signal 99");
     }
 }

@@ -53,7 +53,7 @@ mod words;
 #[cfg(test)]
 mod samples;
 
-pub use check::{Checked, parse};
+pub use check::{Checked, Files, Startable, parse};
 pub use design::{Plan, Surroundings};
 pub use diagnostic::{Diagnostic, Position, Severity};
 pub use experiment::{

@@ -46,7 +46,7 @@ fn the_keys_are_there_and_agree() {
     for key in keys {
         assert!(json.pointer(key).is_some(), "{key}");
     }
-    assert_eq!(json["policy"], serde_json::json!({"upp": {"per_mille": 50}}));
+    assert_eq!(json["policy"], "upp=0.05");
 }
 
 #[test]

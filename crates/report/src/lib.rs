@@ -7,6 +7,7 @@
 mod chart;
 mod narrative;
 mod page;
+mod prose;
 mod quantity;
 mod style;
 mod table;
@@ -19,10 +20,12 @@ pub use chart::{
 };
 pub use narrative::{plan_sentence, target_sentence, verdict_sentence};
 pub use page::run_page;
+pub use prose::wrapped;
 pub use quantity::Quantity;
 pub use style::{Style, Tone, to_ascii};
 pub use table::{
-    Align, Cell, Column, Table, candidates_table, cases_table, host_table, plan_table, sweep_table,
+    Align, Cell, Column, Table, candidates_table, cases_table, common_features, host_table, plan_table,
+    sweep_table,
 };
 pub use view::{
     AxisView, CandidateView, CandidatesView, CaseView, CurvePoint, Estimate, MeasuredPoint, OptionView,

@@ -25,7 +25,9 @@ pub fn target_sentence(view: &TargetView) -> String {
     let (hits, judged) = view.hits();
     if judged == 0 {
         let cases = plural(view.cases.len(), "case");
-        return format!("The {what} of {cases} was predicted; what really happened is not known yet.");
+        return format!(
+            "The {what} of {cases} was predicted; no run has finished that it could be judged by."
+        );
     }
     let interval = share(view.coverage);
     let mut clauses = vec![match (hits, judged) {
@@ -44,6 +46,10 @@ pub fn target_sentence(view: &TargetView) -> String {
     }
     match view.killed() {
         (_, 0) => {}
+        // Jobs are killed at their limits of time and memory, never for a figure they print.
+        (over, known) if !is_limited(&view.target) => {
+            clauses.push(format!("{over} of {known} were above the predicted upper bound"));
+        }
         (0, 1) => clauses.push("the job would have finished within its request".to_owned()),
         (1, 1) => clauses.push("the job would have been killed at its request".to_owned()),
         (0, _) => clauses.push("every job would have finished within its request".to_owned()),
@@ -52,6 +58,11 @@ pub fn target_sentence(view: &TargetView) -> String {
         }
     }
     format!("{}.", clauses.join("; "))
+}
+
+/// Whether a scheduler limits it.
+pub(crate) fn is_limited(target: &Target) -> bool {
+    matches!(target, Target::Walltime | Target::PeakMemory)
 }
 
 /// What is recommended, what it takes, costs and saves.
@@ -84,21 +95,21 @@ fn saving_clause(view: &PlanView) -> Option<String> {
     let (price, usual) = (money.format(chosen.price.0), money.format(default.price.0));
     Some(match saving {
         _ if chosen.default => {
-            format!("The default, {}, is also the recommended allocation.", default.allocation)
+            format!("The full node, {}, is the recommended allocation.", default.allocation)
         }
         s if s >= 0.5 => {
             format!(
-                "The recommended allocation costs {price} instead of {usual} for the default: {} less.",
+                "The recommended allocation costs {price} instead of {usual} for a full node: {} less.",
                 percent(s)
             )
         }
         s if s <= -0.5 => {
             format!(
-                "The recommended allocation costs {price}, {} more than the default's {usual}.",
+                "The recommended allocation costs {price}, {} more than a full node's {usual}.",
                 percent(-s)
             )
         }
-        _ => format!("The recommended allocation costs as much as the default, {usual}."),
+        _ => format!("The recommended allocation costs as much as a full node, {usual}."),
     })
 }
 

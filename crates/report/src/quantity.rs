@@ -47,7 +47,7 @@ impl Quantity {
         }
     }
 
-    /// One value for people: `3.21 s`, `24.0 GiB`, `0.12 €`, `6.3 %`, `1,024`; `–` for none.
+    /// One value for people: `3.21 s`, `24.0 GiB`, `€0.12`, `6.3 %`, `1,024`; `–` for none.
     pub fn format(&self, value: f64) -> String {
         if !value.is_finite() {
             return "–".to_owned();
@@ -55,7 +55,7 @@ impl Quantity {
         match self {
             Quantity::Seconds => Seconds(value).to_string(),
             Quantity::Bytes => Bytes(value.max(0.0).round() as u64).to_string(),
-            Quantity::Money(unit) => format!("{} {unit}", Money(value)).trim_end().to_owned(),
+            Quantity::Money(unit) => with_unit(&Money(value).to_string(), unit),
             Quantity::Percent => text::percent(value),
             Quantity::Number => text::number(value),
         }
@@ -138,8 +138,13 @@ fn pick<'a>(units: &[(&'a str, f64)], value: f64) -> (&'a str, f64) {
     fitting.or(units.first()).copied().unwrap_or(("", 1.0))
 }
 
+/// A number with its unit behind it; a currency sign goes in front, as in every price harp shows.
 fn with_unit(number: &str, unit: &str) -> String {
-    if unit.is_empty() { number.to_owned() } else { format!("{number} {unit}") }
+    match unit {
+        "" => number.to_owned(),
+        "$" | "€" | "£" | "¥" => format!("{unit}{number}"),
+        _ => format!("{number} {unit}"),
+    }
 }
 
 /// Digits after the point that keep multiples of a step apart.
@@ -181,7 +186,7 @@ mod tests {
             assert_eq!(Quantity::Seconds.range(low, high), text);
         }
         assert_eq!(Quantity::Bytes.range(3.0 * 1048576.0, 5.5 * 1048576.0), "3.0–5.5 MiB");
-        assert_eq!(Quantity::Money("€".into()).range(0.1, 0.25), "0.10–0.25 €");
+        assert_eq!(Quantity::Money("€".into()).range(0.1, 0.25), "€0.10–0.25");
         assert_eq!(Quantity::Number.range(f64::NAN, 2.0), "–");
     }
 

@@ -1,6 +1,8 @@
 //! Small helpers that put numbers and lists into words. They format and never round what is kept:
 //! the numbers in JSON and CSV do not pass through here.
 
+use harp_core::{Bytes, Value};
+
 /// A number with three significant digits, or all digits of a whole part, thousands set apart by
 /// commas: `0.0123`, `3.14`, `128`, `1,048,576`; very large and very small ones as `1.2e15`.
 pub fn number(value: f64) -> String {
@@ -36,11 +38,25 @@ pub fn percent(value: f64) -> String {
     match value.abs() {
         _ if !value.is_finite() => "–".to_owned(),
         0.0 => "0 %".to_owned(),
-        a if a < 0.05 => format!("{}<0.1 %", if value < 0.0 { "-" } else { "" }),
+        // So near to nothing that a sign would only be in the way.
+        a if a < 0.05 => "<0.1 %".to_owned(),
         a if a < 9.95 => format!("{value:.1} %"),
         a if a < 999.5 => format!("{value:.0} %"),
         _ => format!("{} %", group_thousands(&format!("{value:.0}"))),
     }
+}
+
+/// A parameter's or resource's value by name: what counts bytes is shown in their units.
+pub fn feature(name: &str, value: &Value) -> String {
+    match (is_bytes(name), value.as_number()) {
+        (true, Some(bytes)) if bytes >= 0.0 => Bytes(bytes.round() as u64).to_string(),
+        _ => value.to_string(),
+    }
+}
+
+/// Whether a feature of that name counts bytes: a memory limit, or a file's size.
+pub fn is_bytes(name: &str) -> bool {
+    name == "memory" || name.ends_with("_bytes")
 }
 
 /// A share from 0 to 1 as a percentage.
@@ -51,7 +67,7 @@ pub fn share(value: f64) -> String {
 /// A percentage with its sign: `+6.3 %`, `-12 %`.
 pub fn signed_percent(value: f64) -> String {
     let text = percent(value);
-    if value > 0.0 && value.is_finite() { format!("+{text}") } else { text }
+    if value >= 0.05 && value.is_finite() { format!("+{text}") } else { text }
 }
 
 /// `1 run`, `3 runs`, `1,200 runs`; the noun takes an `s`.
@@ -205,7 +221,17 @@ mod tests {
             assert_eq!(percent(value), text);
         }
         assert_eq!(signed_percent(6.34), "+6.3 %");
+        assert_eq!([signed_percent(0.01), signed_percent(-0.01)], ["<0.1 %"; 2]);
+        assert_eq!(percent(-0.01), "<0.1 %");
         assert_eq!(share(0.9), "90 %");
+    }
+
+    #[test]
+    fn what_counts_bytes_is_shown_in_their_units() {
+        assert_eq!(feature("memory", &Value::Integer(4 << 30)), "4.00 GiB");
+        assert_eq!(feature("input_bytes", &Value::Real(2048.0)), "2.00 KiB");
+        assert_eq!(feature("n", &Value::Integer(2048)), "2048");
+        assert_eq!(feature("memory", &Value::from("all")), "all");
     }
 
     #[test]

@@ -69,7 +69,7 @@ fn single(x: f64, y: f64) -> ScalingView {
     ScalingView {
         series: vec![ScalingSeries {
             name: "one".into(),
-            measured: vec![MeasuredPoint { x, y: Observed::Exact(y), scale: Scale::Sd }],
+            measured: vec![MeasuredPoint { x, y: Observed::Exact(y), scale: Scale::Sd, moved: false }],
             curve: vec![CurvePoint { x, y: estimate }],
             tests: vec![TestPoint { x, predicted: estimate, actual: Some(Observed::Exact(y)) }],
         }],
@@ -104,7 +104,9 @@ fn one_point_equal_points_and_impossible_numbers_are_sound() {
                     wellformed::check(&scaling_chart(&view, &canvas)).unwrap();
                 }
                 for style in [Style::plain(), Style::ascii(), Style::coloured()] {
-                    assert!(scaling_miniature(&view, 60, 12, &style).lines().count() <= 12);
+                    let drawn = scaling_miniature(&view, 60, 12, &style);
+                    assert!(style.colour || drawn.lines().all(|line| line.chars().count() <= 60), "{drawn}");
+                    assert!(drawn.lines().count() <= 12 + 4, "{drawn}");
                 }
             }
             let case = |value: f64| {
@@ -136,7 +138,12 @@ fn thousands_of_points_keep_the_picture_small() {
     let many = |index: u32| 1.0 + f64::from(index % 9973);
     let series = &mut run.targets[0].scaling[0].series[0];
     series.measured = (0..50_000)
-        .map(|i| MeasuredPoint { x: many(i), y: Observed::Exact(many(i * 7 + 1)), scale: Scale::Sd })
+        .map(|i| MeasuredPoint {
+            x: many(i),
+            y: Observed::Exact(many(i * 7 + 1)),
+            scale: Scale::Sd,
+            moved: false,
+        })
         .collect();
     series.curve =
         (1..50_000).map(|i| CurvePoint { x: f64::from(i), y: Estimate::new(1.0, 0.5, 2.0) }).collect();

@@ -101,7 +101,7 @@ fn a_time_limit_gets_the_cheapest_plan_that_holds_it() {
     assert_eq!(answer.rule, ChoiceRule::CheapestInTime);
     let first = &answer.reasons[0];
     assert!(
-        first.contains("is the cheapest of 2 plans of 10 that take at most 1 h 00 min with 90 % confidence"),
+        first.contains("is the cheapest of 2 plans of 6 that take at most 1 h 00 min with 90 % confidence"),
         "{first}"
     );
 }
@@ -131,7 +131,7 @@ fn no_plan_fits_names_the_nearest_miss() {
     assert_eq!(failure.misses[0].limit, LimitKind::Time);
     assert!((failure.misses[0].by - 168.0).abs() < 3.0, "{:?}", failure.misses);
     let words = failure.to_string();
-    assert!(words.starts_with("none of 3 plans holds the limits; the nearest, 48 cores"), "{words}");
+    assert!(words.starts_with("none of 2 plans holds the limits; the nearest, 48 cores"), "{words}");
     assert!(words.contains("takes up to 24 min"), "{words}");
 
     let huge = cores(&[1000]);
@@ -277,12 +277,66 @@ fn the_default_is_the_full_node_for_the_longest_time() {
     assert_eq!(answer.default.allocation.cores, Some(8));
     assert_eq!(answer.default.request, Some(Seconds(172_800.0)));
     assert_eq!(answer.default.price_of_request, Some(Money(48.0 * 8.0 * 0.003)));
-    assert!((answer.default.expected.unwrap().0 - 5100.0).abs() < 1e-6);
-    let share = answer.saving.of_request_share.unwrap();
-    assert!(share > 0.9 && share < 1.0);
+    // Charged is what is used: the time predicted on all cores, at the price of all of them.
+    let time = answer.default.time.unwrap();
+    assert!((time.expected.0 - 5100.0).abs() < 1e-6 && time.on_all_cores);
+    assert!(time.low < time.expected && time.expected < time.high);
+    let used = answer.default.price_of_use.unwrap();
+    assert!((used.0 - 5100.0 / 3600.0 * 8.0 * 0.003).abs() < 1e-9);
+    let reason = answer.reasons.iter().find(|reason| reason.starts_with("asking for a full node")).unwrap();
     assert!(
-        answer.reasons.iter().any(|reason| reason.contains("a full node for 2 d 00 h, would reserve $1.15"))
+        reason.contains("of 8 cores for the longest time, 2 d 00 h, would reserve it that long"),
+        "{reason}"
     );
+    assert!(
+        reason.contains("be charged $0.0340 for the 1 h 25 min it is expected to take there"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_full_node_that_was_never_measured_is_charged_for_the_program_as_it_is() {
+    let (site, candidates) = (site(), cores(&[2]));
+    let measured = |allocation: &Allocation| {
+        let mut forecast = amdahl(&Allocation { cores: Some(2), ..allocation.clone() })?;
+        if allocation.cores != Some(2) {
+            forecast.walltime.out_of_range = vec![harp_core::OutOfRange {
+                feature: "cores".into(),
+                value: None,
+                measured: Some((2.0, 2.0)),
+                known: Vec::new(),
+            }];
+        }
+        Ok::<_, String>(forecast)
+    };
+    let answer = recommend(&ask(&site, &candidates, Limits::default()), measured).unwrap();
+    let (plan, time) = (answer.plan().unwrap(), answer.default.time.unwrap());
+    assert!(!time.on_all_cores);
+    assert_eq!((time.expected, time.low, time.high), (plan.time.expected, plan.time.low, plan.time.high));
+    let times_dearer = answer.default.price_of_use.unwrap().0 / plan.price.expected_use.0;
+    assert!((times_dearer - 4.0).abs() < 1e-9, "{times_dearer}");
+}
+
+#[test]
+fn nodes_that_differ_in_no_figure_are_told_once_and_gpus_are_left_to_others() {
+    let text = SITE.replace(
+        "[[partition]]\nname = \"fast\"",
+        "[[node_type]]\nname = \"small-too\"\ncores = 8\nmemory = \"32G\"\n[[partition]]\nname = \"fast\"",
+    );
+    let text = text.replace("[\"small\", \"large\"", "[\"small\", \"small-too\", \"large\"");
+    let site = Site::parse("test.toml", &text).unwrap();
+    let answer = recommend(&ask(&site, &cores(&[2, 16]), Limits::default()), amdahl).unwrap();
+    let places: Vec<(Option<u32>, &str, &[String])> = answer
+        .plans
+        .iter()
+        .map(|plan| {
+            (plan.allocation.cores, plan.placement.node_type.as_str(), plan.other_node_types.as_slice())
+        })
+        .collect();
+    // Sixteen cores are only to be had where the GPUs are.
+    assert_eq!(places.len(), 2, "{places:?}");
+    assert!(places.contains(&(Some(2), "small", &["small-too".to_owned()])), "{places:?}");
+    assert!(places.contains(&(Some(16), "large", &[])), "{places:?}");
 }
 
 #[test]
@@ -316,14 +370,14 @@ fn the_json_has_the_documented_keys() {
     let plan = &json["plans"][0];
     assert_eq!(
         keys(plan),
-        "allocation candidate evidence memory notes other_partitions out_of_range placement price risk time"
+        "allocation candidate evidence memory notes other_node_types other_partitions out_of_range placement price risk time"
     );
     assert_eq!(keys(&plan["time"]), "expected high low request with_confidence");
     assert_eq!(keys(&plan["memory"]), "expected high low request");
     assert_eq!(keys(&plan["price"]), "expected_use request with_confidence with_reexecution");
     assert_eq!(keys(&plan["risk"]), "killed memory time");
     assert_eq!(keys(&plan["placement"]), "node_type partition");
-    assert_eq!(keys(&json["default"]), "allocation expected placement price_of_request price_of_use request");
+    assert_eq!(keys(&json["default"]), "allocation placement price_of_request price_of_use request time");
     assert_eq!(keys(&json["saving"]), "of_request of_request_share of_use of_use_share");
     assert_eq!(keys(&json["refused"][0]), "count example kind");
     assert_eq!(json["rule"], "knee");

@@ -95,7 +95,8 @@ fn several_nodes_start_through_srun_and_names_of_the_site_are_used() {
         assert!(text.lines().any(|other| other == line), "{line}\n{text}");
     }
     assert!(text.ends_with("\nsrun --cpus-per-task=4 app\n"));
-    assert!(!text.contains("--partition") && !text.contains("--account"));
+    assert!(!text.contains("#SBATCH --partition") && !text.contains("\n#SBATCH --account"));
+    assert!(text.contains("add  #SBATCH --account=NAME"), "{text}");
 }
 
 #[test]

@@ -39,6 +39,7 @@ pub fn demo(arguments: &Demo, terminal: &Terminal) -> Result<(), Failure> {
         html: None,
         charts: None,
         retry_failed: false,
+        allow_failed: false,
     };
     super::run::story(&run, terminal)?;
     match &arguments.keep {

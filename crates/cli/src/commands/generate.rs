@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs::File;
 use std::path::Path;
+use std::process::ExitCode;
 
-use harp_core::{Allocation, Host, Run, Scale, Seconds};
+use harp_core::{Allocation, ConfigurationKey, Host, Run, Scale, Seconds};
 use harp_experiment::PlannedRun;
 use harp_history::Store;
 use harp_measure::{MemoryMethod, Recorder, Spent, Stop, Summary, Sweep, SweepEnd, SweepError};
@@ -13,6 +14,7 @@ use serde::Serialize;
 
 use crate::arguments::Generate;
 use crate::failure::{Exit, Failure};
+use crate::failures::{self, FailedRun};
 use crate::progress::Progress;
 use crate::project::Project;
 use crate::sweep::{self, Knowledge};
@@ -29,13 +31,15 @@ pub struct Done {
     pub over_budget: usize,
     /// Runs that had an outcome before.
     pub already_done: usize,
+    /// Every run asked for that has not completed by now, from this call or an earlier one.
+    pub failures: Vec<FailedRun>,
 }
 
 /// Runs what is missing.
-pub fn generate(arguments: &Generate, terminal: &Terminal) -> Result<(), Failure> {
+pub fn generate(arguments: &Generate, terminal: &Terminal) -> Result<ExitCode, Failure> {
     let project = Project::load(&arguments.experiment.file, terminal)?;
     if arguments.dry_run {
-        return super::plan::show(&project, &arguments.scale, terminal);
+        return super::plan::show(&project, &arguments.scale, terminal).map(|()| ExitCode::SUCCESS);
     }
     let mut session = Session::open(&project, terminal)?;
     let done = session.run(&arguments.scale, arguments.retry_failed)?;
@@ -43,18 +47,22 @@ pub fn generate(arguments: &Generate, terminal: &Terminal) -> Result<(), Failure
         terminal.print_json(&done)?;
     } else {
         terminal.say(&done.in_words());
+        done.tell_failures(terminal);
     }
-    if arguments.strict && done.failed > 0 {
-        return Err(Failure::bad_input(format!("{} runs failed", done.failed)).exit(Exit::SomeSkipped));
-    }
-    Ok(())
+    let at_limit = arguments.strict && done.failures.iter().any(|run| run.at_limit);
+    Ok(exit_code(done.has_failed() && !arguments.allow_failed || at_limit))
+}
+
+/// The code of a sweep: nothing that failed may look as if all were well.
+pub fn exit_code(some_failed: bool) -> ExitCode {
+    if some_failed { ExitCode::from(Exit::SomeSkipped as u8) } else { ExitCode::SUCCESS }
 }
 
 impl Done {
     fn in_words(&self) -> String {
         let mut text = format!("{} runs completed", self.completed);
         for (count, what) in [
-            (self.failed, "did not (`harp history` says why, --retry-failed runs them again)"),
+            (self.failed, "did not"),
             (self.over_budget, "left out: the budget is used up"),
             (self.already_done, "had been done before"),
         ] {
@@ -63,6 +71,20 @@ impl Done {
             }
         }
         text
+    }
+
+    /// Whether some run asked for has failed; one ended at a limit is a lower bound and not lost.
+    pub fn has_failed(&self) -> bool {
+        self.failures.iter().any(|run| !run.at_limit)
+    }
+
+    /// Says which runs have not completed and why, where there are any.
+    pub fn tell_failures(&self, terminal: &Terminal) {
+        if self.failures.is_empty() {
+            return;
+        }
+        terminal.say_even_if_quiet(&failures::in_words(&self.failures));
+        terminal.say("  hint: --retry-failed runs them again");
     }
 }
 
@@ -100,12 +122,14 @@ impl<'a> Session<'a> {
     pub fn run(&mut self, scales: &[Scale], retry_failed: bool) -> Result<Done, Failure> {
         let mut done = Done::default();
         let mut tried = BTreeSet::new();
+        let mut asked_for = BTreeSet::new();
         for round in 0.. {
             let mut knowledge = Knowledge::of(self.project)?;
             let (mut missing, planned) = self.missing(scales, retry_failed, &knowledge)?;
             if round == 0 {
-                done.already_done = planned - missing.len();
+                done.already_done = planned.len() - missing.len();
             }
+            asked_for.extend(planned);
             missing.retain(|run| tried.insert((run.configuration.key(), run.repetition)));
             if missing.is_empty() {
                 break;
@@ -128,17 +152,28 @@ impl<'a> Session<'a> {
                 }
             }
         }
+        done.failures = self.failures(&asked_for)?;
         Ok(done)
     }
 
-    /// The runs still to be done, and how many are planned. Files that a file parameter names may be
+    /// The runs among some that have an outcome and did not complete.
+    fn failures(&self, asked_for: &BTreeSet<(ConfigurationKey, u32)>) -> Result<Vec<FailedRun>, Failure> {
+        let recorded = self.store.runs(Some(&self.project.experiment.application()))?;
+        let is_meant = |run: &Run| {
+            !run.outcome.is_completed() && asked_for.contains(&(run.configuration.key(), run.repetition))
+        };
+        let runs = recorded.iter().map(|recorded| &recorded.run).filter(|run| is_meant(run));
+        Ok(runs.map(|run| FailedRun::of(self.project, run)).collect())
+    }
+
+    /// The runs still to be done, and all that are planned. Files that a file parameter names may be
     /// made by the setup, so it comes before planning where they are not there yet.
     fn missing(
         &mut self,
         scales: &[Scale],
         retry_failed: bool,
         knowledge: &Knowledge,
-    ) -> Result<(Vec<PlannedRun>, usize), Failure> {
+    ) -> Result<(Vec<PlannedRun>, Vec<(ConfigurationKey, u32)>), Failure> {
         let plan = match sweep::planned(self.project, scales, knowledge) {
             Err(_) if !self.is_set_up && !self.project.experiment.program.setup.is_empty() => {
                 self.set_up()?;
@@ -146,7 +181,7 @@ impl<'a> Session<'a> {
             }
             plan => plan?,
         };
-        let planned = plan.runs.len();
+        let planned = plan.runs.iter().map(|run| (run.configuration.key(), run.repetition)).collect();
         let outcomes = self.store.outcomes(&self.project.experiment.application())?;
         Ok((sweep::remaining(plan.runs, &outcomes, retry_failed), planned))
     }
@@ -163,7 +198,7 @@ impl<'a> Session<'a> {
         if !finished {
             return Err(Failure::bad_input("stopped during the setup").exit(Exit::Interrupted));
         }
-        self.project.check_files(self.terminal)
+        self.project.check_files(true, self.terminal)
     }
 
     fn sweep_of<'s>(&self, state: &'s Path, runs: Vec<PlannedRun>) -> Sweep<'s>
@@ -220,6 +255,15 @@ impl harp_measure::Observer for SayLines<'_> {
 fn failure(error: SweepError) -> Failure {
     let failure = Failure::bad_input(error.to_string());
     match error {
+        SweepError::Setup { log, .. } => {
+            // The line that failed is the last that wrote anything.
+            let written =
+                (0..).map(|number| log.join(format!("{number}.stderr"))).take_while(|file| file.exists());
+            match written.last().and_then(|file| failures::last_line(&file)) {
+                Some(line) => failure.hint(format!("its last line on stderr is: {line}")),
+                None => failure,
+            }
+        }
         SweepError::Record(_) | SweepError::File { .. } => {
             failure.hint("make room or give access; the same command goes on where it was")
         }

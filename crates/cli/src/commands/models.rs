@@ -10,7 +10,11 @@ use crate::views;
 
 /// Shows the candidates of a model file.
 pub fn models(arguments: &Models, terminal: &Terminal) -> Result<(), Failure> {
-    let file = project::read_model(&arguments.model.model)?;
+    let experiment = &arguments.experiment.file;
+    // A model file given in the place of the experiment can only be meant as one.
+    let is_model = experiment.extension().is_some_and(|extension| extension == "json");
+    let default = || if is_model { experiment.clone() } else { project::model_of(experiment) };
+    let file = project::read_model(&arguments.model.model.clone().unwrap_or_else(default))?;
     let wanted = |target: &str| arguments.target.as_ref().is_none_or(|wanted| wanted == target);
     let views: Vec<(CandidatesView, &harp_learn::TargetModel)> = file
         .targets
@@ -30,14 +34,14 @@ pub fn models(arguments: &Models, terminal: &Terminal) -> Result<(), Failure> {
         return terminal.print_json(&views.iter().map(|(view, _)| view).collect::<Vec<_>>());
     }
     for (view, model) in &views {
-        let mut text = format!(
-            "{} of {}, policy {}\n",
+        terminal.print_text(&format!(
+            "{} of {}, policy {}",
             views::target_words(&view.target),
             file.application,
             view.policy
-        );
-        text.push_str(&candidates_table(view).to_terminal(terminal.width, &terminal.style));
-        text.push_str(&format!("\n{}\n", view.reason));
+        ))?;
+        terminal.print_table(&candidates_table(view))?;
+        let mut text = format!("\n{}\n", view.reason);
         if let Some(formula) = views::formula(model) {
             text.push_str(&format!("{formula}\n"));
         }
@@ -49,7 +53,7 @@ pub fn models(arguments: &Models, terminal: &Terminal) -> Result<(), Failure> {
                 text.push_str(&format!("feature {} is not used: {dropped}\n", feature.name));
             }
         }
-        terminal.print(&text)?;
+        terminal.print_text(&text)?;
     }
     Ok(())
 }

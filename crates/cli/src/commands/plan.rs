@@ -42,7 +42,7 @@ struct Planned {
 /// Shows the plan.
 pub fn plan(arguments: &Plan, terminal: &Terminal) -> Result<(), Failure> {
     let project = Project::load(&arguments.experiment.file, terminal)?;
-    project.check_files(terminal)?;
+    project.check_files(false, terminal)?;
     show(&project, &arguments.scale, terminal)
 }
 
@@ -92,7 +92,7 @@ pub fn show(project: &Project, scales: &[Scale], terminal: &Terminal) -> Result<
         return terminal.print_json(&answer);
     }
     terminal.print_table(&table(&answer))?;
-    terminal.print(&summary(&answer))
+    terminal.print_text(&summary(&answer))
 }
 
 fn table(answer: &Answer) -> Table {

@@ -1,20 +1,23 @@
 //! `harp predict`: time and memory of cases that were never run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use harp_core::{Evidence, OutOfRange, Prediction, Value};
-use harp_learn::LearnError;
+use harp_learn::{LearnError, ModelFile};
+use harp_report::text::feature as feature_text;
 use harp_report::{Cell, Column, Quantity, Table};
 use serde::Serialize;
 
+use crate::allocations;
 use crate::arguments::Predict;
 use crate::cases;
 use crate::failure::Failure;
-use crate::project;
+use crate::project::{self, Project};
 use crate::terminal::Terminal;
+use crate::values;
 use crate::views;
 
 /// The answer; documented in the reference.
@@ -48,51 +51,97 @@ struct TargetAnswer {
 
 /// Predicts the cases given.
 pub fn predict(arguments: &Predict, terminal: &Terminal) -> Result<(), Failure> {
-    let model_file = &arguments.model.model;
-    let model = project::read_model(model_file)?;
-    let mut cases = match &arguments.csv {
+    let (model_file, experiment_file) = match &arguments.model.model {
+        Some(file) => (file.clone(), cases::experiment_beside(file)),
+        None => (project::model_of(&arguments.file), project::experiment_file(&arguments.file)),
+    };
+    let model = project::read_model(&model_file)?;
+    let project = cases::experiment_of(&model, &experiment_file);
+    let mut given = match &arguments.csv {
         Some(file) => read_csv(file)?,
         None => Vec::new(),
     };
     if !arguments.case.is_empty() {
-        cases.push(cases::features(&arguments.case)?);
+        given.push(cases::features(&arguments.case)?);
     }
-    let mut answers = Vec::with_capacity(cases.len());
-    for mut case in cases {
-        // What was given must be known; what is worked out may not have been kept.
-        let given = case.clone();
-        cases::complete(model_file, &mut case);
-        case.retain(|name, _| given.contains_key(name) || model.features.contains(name));
-        // A file's path stood for its size, which is known by now.
-        let sizes: Vec<String> =
-            case.keys().filter_map(|name| name.strip_suffix("_bytes")).map(str::to_owned).collect();
-        case.retain(|name, value| !(matches!(value, Value::Text(_)) && sizes.contains(name)));
-        cases::check_names(&model, &case)?;
-        let mut predictions = Vec::new();
-        for target in &model.targets {
-            let prediction = target.predict(&case).map_err(with_way_out)?;
-            cases::check_range(&prediction, arguments.extrapolate)?;
-            predictions.push(target_answer(prediction, arguments.interval));
+    let mut answers = Vec::with_capacity(given.len());
+    let mut not_given = Vec::new();
+    for case in given {
+        cases::check_names(&model, project.as_ref().map(|project| &project.experiment), &case)?;
+        values::check(&model, project.as_ref(), &case)?;
+        let missing = missing_resources(&model, &case);
+        let mut every = vec![case];
+        if let (Some(project), Some(case), false) = (&project, every.first(), missing.is_empty()) {
+            every = with_every_allocation(project, case)?;
+            not_given
+                .extend(missing.into_iter().filter(|name| !not_given.contains(name)).collect::<Vec<_>>());
         }
-        answers.push(CaseAnswer { features: case, predictions });
+        for case in every {
+            answers.push(answer(&model, project.as_ref(), case, arguments)?);
+        }
     }
     let answer =
         Answer { application: model.application.clone(), interval: arguments.interval, cases: answers };
     if terminal.json {
         return terminal.print_json(&answer);
     }
-    if arguments.csv.is_some() {
-        terminal.print_table(&table(&answer))
-    } else {
-        answer.cases.iter().try_for_each(|case| terminal.print(&in_words(case, &answer)))
+    match answer.cases.as_slice() {
+        [only] if arguments.csv.is_none() => terminal.print_text(&in_words(only, &answer)),
+        _ => tell_many(&answer, &not_given, terminal),
     }
+}
+
+/// One case, completed, checked and predicted.
+fn answer(
+    model: &ModelFile,
+    project: Option<&Project>,
+    mut case: BTreeMap<String, Value>,
+    arguments: &Predict,
+) -> Result<CaseAnswer, Failure> {
+    if let Some(project) = project {
+        cases::complete(project, &mut case);
+    }
+    // A file's path stood for its size, and what never varied was not kept.
+    case.retain(|name, _| model.features.contains(name));
+    let mut predictions = Vec::new();
+    for target in &model.targets {
+        let prediction = target.predict(&case).map_err(with_way_out)?;
+        cases::check_range(&prediction, arguments.extrapolate)?;
+        predictions.push(target_answer(prediction, arguments.interval));
+    }
+    Ok(CaseAnswer { features: case, predictions })
+}
+
+/// Resources the model uses that a case does not say. A memory limit is no choice: it is what is
+/// predicted.
+fn missing_resources(model: &ModelFile, case: &BTreeMap<String, Value>) -> Vec<&'static str> {
+    let is_used = |name: &str| {
+        let features = model.targets.iter().flat_map(|target| &target.features);
+        features.filter(|feature| feature.dropped.is_none()).any(|feature| feature.name == name)
+    };
+    cases::RESOURCES
+        .into_iter()
+        .filter(|name| *name != "memory" && is_used(name) && !case.contains_key(*name))
+        .collect()
+}
+
+/// The case once for every allocation the experiment varied.
+fn with_every_allocation(
+    project: &Project,
+    case: &BTreeMap<String, Value>,
+) -> Result<Vec<BTreeMap<String, Value>>, Failure> {
+    let allocations = allocations::of_case(project, case)?;
+    let with = |allocation: harp_core::Allocation| {
+        let mut case = case.clone();
+        case.extend(allocation.entries().into_iter().map(|(name, value)| (name.to_owned(), value)));
+        case
+    };
+    Ok(allocations.into_iter().map(with).collect())
 }
 
 /// A resource that was not given is a choice `harp recommend` makes.
 fn with_way_out(error: LearnError) -> Failure {
-    const RESOURCES: [&str; 6] = ["nodes", "cores", "threads", "memory", "gpus", "node_type"];
-    let is_resource =
-        matches!(&error, LearnError::MissingFeature { feature } if RESOURCES.contains(&feature.as_str()));
+    let is_resource = matches!(&error, LearnError::MissingFeature { feature } if cases::RESOURCES.contains(&feature.as_str()));
     let failure = Failure::from(error);
     if is_resource {
         failure.hint("`harp recommend` predicts every allocation and chooses one")
@@ -131,23 +180,23 @@ fn in_words(case: &CaseAnswer, answer: &Answer) -> String {
     let mut lines = Vec::new();
     for prediction in &case.predictions {
         let quantity = &prediction.quantity;
-        let target: harp_core::Target = prediction.target.parse().unwrap_or(harp_core::Target::Walltime);
+        let risk = harp_report::text::share(prediction.risk_at_request);
+        // Only time and memory are limits a job is killed at.
+        let risk = match prediction.target.as_str() {
+            "walltime" | "peak_memory" => format!("(risk of being killed {risk})"),
+            _ => format!("(exceeded with a probability of {risk})"),
+        };
         lines.push(format!(
-            "{:12} {}   {} interval {}   request {} (risk of being killed {})",
-            views::target_words(&target),
+            "{:12} {}   {} interval {}   request {} {risk}",
+            target_words(prediction),
             quantity.format(prediction.estimate),
             harp_report::text::share(answer.interval),
             quantity.range(prediction.low, prediction.high),
             quantity.format(prediction.request),
-            harp_report::text::share(prediction.risk_at_request),
         ));
     }
     if let Some(first) = case.predictions.first() {
-        let evidence = &first.evidence;
-        lines.push(format!(
-            "evidence     {} scaled-down and {} full-scale runs, judged on {} not seen in training",
-            evidence.scaled_down_runs, evidence.full_scale_runs, evidence.validation_runs
-        ));
+        lines.push(evidence(first));
         lines.extend(
             first.out_of_range.iter().map(|outside| {
                 format!("warning      {}: this is an extrapolation", cases::describe(outside))
@@ -157,17 +206,65 @@ fn in_words(case: &CaseAnswer, answer: &Answer) -> String {
     lines.join("\n")
 }
 
-/// Many cases, one row each.
-fn table(answer: &Answer) -> Table {
-    let names: Vec<&String> =
-        answer.cases.first().map(|case| case.features.keys().collect()).unwrap_or_default();
+fn target_words(prediction: &TargetAnswer) -> String {
+    views::target_words(&prediction.target.parse().unwrap_or(harp_core::Target::Walltime))
+}
+
+fn evidence(prediction: &TargetAnswer) -> String {
+    let evidence = &prediction.evidence;
+    format!(
+        "evidence     {} scaled-down and {} full-scale runs, judged on {} not seen in training",
+        evidence.scaled_down_runs, evidence.full_scale_runs, evidence.validation_runs
+    )
+}
+
+/// Many cases: what they have in common above the table, and what holds for all below it.
+fn tell_many(answer: &Answer, not_given: &[&str], terminal: &Terminal) -> Result<(), Failure> {
+    let (telling, common) = told_apart(answer);
+    let mut head = Vec::new();
+    if !not_given.is_empty() {
+        head.push(format!(
+            "{} not given: predicted for every value that was varied",
+            not_given.join(" and ")
+        ));
+    }
+    if !common.is_empty() {
+        head.push(format!("with {}", common.join(", ")));
+    }
+    if !head.is_empty() {
+        terminal.print_text(&head.join("\n"))?;
+    }
+    terminal.print_table(&table(answer, &telling))?;
+    match answer.cases.first().and_then(|case| case.predictions.first()) {
+        Some(first) => terminal.print_text(&evidence(first)),
+        None => Ok(()),
+    }
+}
+
+/// Names of the features that differ between cases, and those that do not with their value.
+fn told_apart(answer: &Answer) -> (Vec<String>, Vec<String>) {
+    let Some(first) = answer.cases.first() else { return (Vec::new(), Vec::new()) };
+    let names: BTreeSet<&String> = answer.cases.iter().flat_map(|case| case.features.keys()).collect();
+    let is_common = |name: &&&String| {
+        answer.cases.iter().all(|case| case.features.get(**name) == first.features.get(**name))
+    };
+    let common = names.iter().filter(is_common).filter_map(|name| {
+        first.features.get(*name).map(|value| format!("{name}={}", feature_text(name, value)))
+    });
+    let telling = names.iter().filter(|name| !is_common(name)).map(|name| (*name).clone());
+    (telling.collect(), common.collect())
+}
+
+/// One row a case.
+fn table(answer: &Answer, names: &[String]) -> Table {
     let mut columns: Vec<Column> = names.iter().map(|name| Column::right(name.as_str())).collect();
     if let Some(case) = answer.cases.first() {
         for prediction in &case.predictions {
-            columns.push(Column::right(prediction.target.clone()));
+            columns.push(Column::right(target_words(prediction)).key(prediction.target.clone()));
             columns.push(
                 Column::right(format!("{} interval", harp_report::text::share(answer.interval)))
-                    .key(format!("{}_interval", prediction.target)),
+                    .key(format!("{}_interval", prediction.target))
+                    .optional(),
             );
             columns.push(Column::right("request").key(format!("{}_request", prediction.target)));
         }
@@ -178,7 +275,8 @@ fn table(answer: &Answer) -> Table {
         let mut cells: Vec<Cell> = names
             .iter()
             .map(|name| {
-                case.features.get(*name).map_or_else(Cell::missing, |value| Cell::text(value.to_string()))
+                let value = case.features.get(name);
+                value.map_or_else(Cell::missing, |value| Cell::text(feature_text(name, value)))
             })
             .collect();
         for prediction in &case.predictions {
@@ -188,8 +286,8 @@ fn table(answer: &Answer) -> Table {
             cells.push(Cell::number(quantity.format(prediction.request), prediction.request));
         }
         let outside = case.predictions.first().is_some_and(|prediction| prediction.extrapolates);
-        cells.push(Cell::text(if outside { "extrapolation" } else { "" }));
+        cells.push(if outside { Cell::text("extrapolation") } else { Cell::missing() });
         table.push(cells);
     }
-    table
+    table.without_empty_columns()
 }

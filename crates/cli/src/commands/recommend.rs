@@ -4,18 +4,20 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use harp_advise::{AdviseError, Choices, Forecast, Job, Limits, Plan, Policy, Question, Recommendation};
-use harp_core::{Allocation, Configuration, Target, Value};
-use harp_experiment::{Execute, Experiment, Place};
+use harp_advise::{AdviseError, Forecast, Job, Limits, Plan, Policy, Question, Recommendation};
+use harp_core::{Allocation, Target, Value};
+use harp_experiment::{Execute, Place, RenderError};
 use harp_learn::ModelFile;
 use harp_report::{Canvas, Estimate, OptionView, PlanView, pareto_chart, plan_sentence, plan_table};
-use harp_site::Site;
+use harp_site::{Scheduler, Site};
 
+use crate::allocations::{self, configuration};
 use crate::arguments::Recommend;
 use crate::cases;
 use crate::failure::{Exit, Failure};
 use crate::project::{self, Project};
 use crate::terminal::Terminal;
+use crate::values;
 
 /// Rows of the table on the terminal; what is marked is always among them.
 const MOST_ROWS: usize = 10;
@@ -31,10 +33,11 @@ pub fn recommend(arguments: &Recommend, terminal: &Terminal) -> Result<(), Failu
     let case = cases::features(&arguments.case)?;
     let advised = advise(&project, &model, &site, &case, limits, arguments.extrapolate)?;
     let script = job_script(&project, &site, &case, &advised, arguments.account.as_deref())?;
-    let view = plan_view(&site, &case, &advised, Some(script.clone()));
+    let view = plan_view(&site, &case, &advised, script.clone());
 
     if let Some(file) = &arguments.script {
-        project::write_whole(file, &script)?;
+        let script = script.as_ref().ok_or_else(|| no_script(&project, &case))?;
+        project::write_whole(file, script)?;
         make_executable(file)?;
         terminal.say(&format!("wrote {}", file.display()));
     }
@@ -45,11 +48,37 @@ pub fn recommend(arguments: &Recommend, terminal: &Terminal) -> Result<(), Failu
     if terminal.json {
         return terminal.print_json(&view);
     }
-    terminal.print(&in_words(&view, &advised, terminal))?;
-    if arguments.script.is_none() {
-        terminal.print(&format!("\nThe job script (--script FILE writes it):\n\n{script}"))?;
+    tell(&view, &advised, terminal)?;
+    if site.scheduler == Scheduler::Slurm && arguments.account.is_none() {
+        terminal.say(
+            "note: the script names no account to charge; --account NAME adds it where the site wants one",
+        );
+    }
+    match script.filter(|_| arguments.script.is_none()) {
+        Some(script) => {
+            terminal.print(&format!("\nThe job script (--script FILE writes it):\n\n{script}"))?
+        }
+        None if arguments.script.is_none() => {
+            let failure = no_script(&project, &case);
+            terminal.say(&format!("note: {}; {}", failure.message, failure.hint.unwrap_or_default()));
+        }
+        None => {}
     }
     Ok(())
+}
+
+/// Why there is no script: what the program is given and the case does not say.
+fn no_script(project: &Project, case: &BTreeMap<String, Value>) -> Failure {
+    let missing: Vec<&str> = project
+        .experiment
+        .parameters
+        .iter()
+        .filter(|parameter| parameter.expression.is_none() && !case.contains_key(&parameter.name))
+        .map(|parameter| parameter.name.as_str())
+        .collect();
+    let settings: Vec<String> = missing.iter().map(|name| format!("{name}=VALUE")).collect();
+    Failure::bad_input(format!("there is no job script: the case does not say `{}`", missing.join("`, `")))
+        .hint(format!("add {}", settings.join(" ")))
 }
 
 /// Asks `advise` about every allocation the experiment varied.
@@ -66,15 +95,9 @@ pub fn advise(
             .hint("name `walltime` in `targets` under [learn] and build again")
     })?;
     let memory = model.target(&Target::PeakMemory);
-    check_case(&project.experiment, case)?;
-    let mut candidates = Vec::new();
-    for allocation in choices(&project.experiment, case).allocations() {
-        let configuration = configuration(project, case, &allocation)?;
-        let admitted = project.experiment.admits(&configuration);
-        if admitted.map_err(|diagnostic| Failure::bad_input(diagnostic.to_string()))? {
-            candidates.push(allocation);
-        }
-    }
+    cases::check_names(model, Some(&project.experiment), case)?;
+    values::check(model, Some(project), case)?;
+    let candidates = allocations::of_case(project, case)?;
     let policy = Policy { interval: project.experiment.learn.interval, ..Policy::default() };
     let question = Question { site, candidates: &candidates, limits, policy };
     let forecast = |allocation: &Allocation| -> Result<Forecast, Failure> {
@@ -91,74 +114,24 @@ pub fn advise(
     })
 }
 
-/// A name that is neither a parameter nor a resource is a slip of the pen; a parameter left out
-/// cannot be guessed.
-fn check_case(experiment: &Experiment, case: &BTreeMap<String, Value>) -> Result<(), Failure> {
-    let names: Vec<&str> = experiment.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
-    let resources = ["nodes", "cores", "threads", "memory", "gpus", "node_type"];
-    match case.keys().find(|name| !names.contains(&name.as_str()) && !resources.contains(&name.as_str())) {
-        Some(unknown) => {
-            Err(Failure::bad_input(format!("`{unknown}` is not a parameter of {}", experiment.name))
-                .hint(format!("it has {}", names.join(", "))))
-        }
-        None => Ok(()),
-    }
-}
-
-/// Every value of each resource the experiment names; a resource given with the case is fixed.
-fn choices(experiment: &Experiment, case: &BTreeMap<String, Value>) -> Choices {
-    let mut choices = Choices::default();
-    for resources in experiment.resources.values() {
-        choices.nodes.extend(&resources.nodes);
-        choices.cores.extend(&resources.cores);
-        choices.threads.extend(&resources.threads);
-        choices.memory.extend(&resources.memory);
-        choices.gpus.extend(&resources.gpus);
-        choices.node_types.extend(resources.node_type.iter().cloned());
-    }
-    // A measured memory limit is no choice: what to ask for follows from the predicted peak.
-    choices.memory.clear();
-    let fixed = |name: &str| case.get(name).and_then(Value::as_number).map(|number| number as u32);
-    for (name, values) in [
-        ("nodes", &mut choices.nodes),
-        ("cores", &mut choices.cores),
-        ("threads", &mut choices.threads),
-        ("gpus", &mut choices.gpus),
-    ] {
-        if let Some(value) = fixed(name) {
-            *values = [value].into();
-        }
-    }
-    choices
-}
-
-/// The case with an allocation's resources in place of its own.
-fn configuration(
-    project: &Project,
-    case: &BTreeMap<String, Value>,
-    allocation: &Allocation,
-) -> Result<Configuration, Failure> {
-    let mut case = case.clone();
-    case.extend(allocation.entries().into_iter().map(|(name, value)| (name.to_owned(), value)));
-    cases::configuration(project, &case)
-}
-
-/// The script that runs the case with the chosen plan.
+/// The script that runs the case with the chosen plan; none where the case does not say all the program
+/// has to be given, such as a file of which only the size is known.
 pub fn job_script(
     project: &Project,
     site: &Site,
     case: &BTreeMap<String, Value>,
     advised: &Recommendation,
     account: Option<&str>,
-) -> Result<String, Failure> {
+) -> Result<Option<String>, Failure> {
     let plan = advised.plan().ok_or_else(|| Failure::bad_input("no plan was chosen"))?;
     let configuration = configuration(project, case, &plan.candidate)?;
     let place = Place { experiment_directory: &project.directory, run_directory: &project.directory };
     let read = |path: &Path| fs::read_to_string(path).ok();
-    let rendered = project
-        .experiment
-        .render(&configuration, &place, &read)
-        .map_err(|error| Failure::bad_input(error.to_string()))?;
+    let rendered = match project.experiment.render(&configuration, &place, &read) {
+        Ok(rendered) => rendered,
+        Err(RenderError::NoValue { .. }) => return Ok(None),
+        Err(error) => return Err(Failure::bad_input(error.to_string())),
+    };
     let command = match rendered.execute {
         Execute::Words(words) => words,
         Execute::Shell(line) => vec!["sh".to_owned(), "-c".to_owned(), line],
@@ -173,7 +146,7 @@ pub fn job_script(
         account,
         harp_version: env!("CARGO_PKG_VERSION"),
     };
-    harp_advise::script(site, plan, &job).map_err(|error| Failure::bad_input(error.to_string()))
+    harp_advise::script(site, plan, &job).map(Some).map_err(|error| Failure::bad_input(error.to_string()))
 }
 
 /// What is shown of a recommendation.
@@ -202,7 +175,12 @@ pub fn plan_view(
             ..option_view(plan)
         })
         .collect();
-    options.extend(default_option(advised));
+    // Where the recommended plan is the full node, there is nothing to hold it against.
+    let full = &advised.default.allocation;
+    let is_full = advised
+        .plan()
+        .is_some_and(|plan| (plan.allocation.cores, plan.allocation.threads) == (full.cores, full.threads));
+    options.extend(default_option(advised).filter(|_| !is_full));
     for option in &mut options {
         // Memory has a column of its own, and the only kind of node there is needs no name.
         option.allocation.memory = None;
@@ -245,35 +223,32 @@ fn option_view(plan: &Plan) -> OptionView {
         on_front: false,
         knee: false,
         chosen: false,
+        also_on: plan.other_node_types.clone(),
         default: false,
         extrapolates: plan.extrapolates(),
     }
 }
 
-/// The full node for the longest time, as far as its price is known.
+/// The full node for the longest time, priced by the time the program uses, as far as that is known.
 fn default_option(advised: &Recommendation) -> Option<OptionView> {
     let default = &advised.default;
-    let (time, price) =
-        match (default.request, default.price_of_request, default.expected, default.price_of_use) {
-            (Some(time), Some(price), _, _) | (_, _, Some(time), Some(price)) => (time, price),
-            _ => return None,
-        };
-    let walltime = default.expected.unwrap_or(time).0;
+    let (time, price) = default.time.zip(default.price_of_use)?;
     Some(OptionView {
         allocation: default.allocation.clone(),
-        walltime: Estimate::new(walltime, walltime, walltime),
+        walltime: Estimate::new(time.expected.0, time.low.0, time.high.0),
         memory: None,
-        request_time: time,
+        request_time: default.request.unwrap_or(time.request),
         request_memory: None,
         price,
         price_ceiling: default.price_of_request,
-        risk: 0.0,
+        risk: time.risk,
         problems: Vec::new(),
         on_front: false,
         knee: false,
         chosen: false,
+        also_on: Vec::new(),
         default: true,
-        extrapolates: false,
+        extrapolates: advised.plan().is_some_and(Plan::extrapolates),
     })
 }
 
@@ -285,7 +260,7 @@ fn warnings(plan: &Plan) -> Vec<String> {
     outside.chain(plan.notes.iter().cloned()).collect()
 }
 
-fn in_words(view: &PlanView, advised: &Recommendation, terminal: &Terminal) -> String {
+fn tell(view: &PlanView, advised: &Recommendation, terminal: &Terminal) -> Result<(), Failure> {
     let mut short = view.clone();
     let is_marked = |option: &OptionView| option.chosen || option.default || option.on_front || option.knee;
     let mut others = MOST_ROWS.saturating_sub(view.options.iter().filter(|option| is_marked(option)).count());
@@ -294,7 +269,8 @@ fn in_words(view: &PlanView, advised: &Recommendation, terminal: &Terminal) -> S
         others -= usize::from(room && !is_marked(option));
         room || is_marked(option)
     });
-    let mut text = plan_table(&short).to_terminal(terminal.width, &terminal.style);
+    terminal.print_table(&plan_table(&short))?;
+    let mut text = String::new();
     if short.options.len() < view.options.len() {
         text.push_str(&format!("{} more are in --json\n", view.options.len() - short.options.len()));
     }
@@ -302,13 +278,14 @@ fn in_words(view: &PlanView, advised: &Recommendation, terminal: &Terminal) -> S
     for reason in &view.reasons {
         text.push_str(&format!("  - {reason}\n"));
     }
-    for refused in &advised.refused {
+    // The first is among the reasons.
+    for refused in advised.refused.iter().skip(1) {
         text.push_str(&format!("  - left out {}: {}\n", refused.count, refused.example));
     }
     for warning in &view.warnings {
         text.push_str(&format!("warning: {warning}\n"));
     }
-    text
+    terminal.print_text(&text)
 }
 
 fn make_executable(file: &Path) -> Result<(), Failure> {

@@ -2,33 +2,42 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use harp_advise::Limits;
 use harp_core::{Configuration, Scale, Target, Value};
 use harp_history::Recorded;
 use harp_learn::ModelFile;
 use harp_report::{
-    Canvas, PlanView, Provenance, RunView, accuracy_chart, candidates_chart, cases_table, pareto_chart,
-    run_page, scaling_chart, scaling_miniature, target_sentence, verdict_sentence,
+    Canvas, PlanView, Provenance, RunView, accuracy_chart, candidates_chart, cases_table, common_features,
+    pareto_chart, run_page, scaling_chart, scaling_miniature, target_sentence, verdict_sentence,
 };
 
 use crate::arguments::Run;
 use crate::commands::generate::Session;
-use crate::commands::{build, recommend, site};
+use crate::commands::{build, generate, recommend, site};
 use crate::failure::{Exit, Failure};
 use crate::project::{self, Project};
 use crate::terminal::Terminal;
 use crate::views;
 
 /// Does it all, tells the result and says where the page is.
-pub fn run(arguments: &Run, terminal: &Terminal) -> Result<(), Failure> {
-    let page = story(arguments, terminal)?;
+pub fn run(arguments: &Run, terminal: &Terminal) -> Result<ExitCode, Failure> {
+    let Story { page, some_failed } = story(arguments, terminal)?;
     terminal.say(&format!("\nwrote {}", page.display()));
-    Ok(())
+    Ok(generate::exit_code(some_failed && !arguments.allow_failed))
 }
 
-/// Does it all and tells the result as a table or JSON; gives the page it wrote.
-pub fn story(arguments: &Run, terminal: &Terminal) -> Result<PathBuf, Failure> {
+/// What came of it.
+pub struct Story {
+    /// The page that was written.
+    pub page: PathBuf,
+    /// Whether some runs failed.
+    pub some_failed: bool,
+}
+
+/// Does it all and tells the result as a table or JSON.
+pub fn story(arguments: &Run, terminal: &Terminal) -> Result<Story, Failure> {
     let project = Project::load(&arguments.experiment.file, terminal)?;
     if !project.experiment.scales().contains(&Scale::Test) {
         terminal.say("note: the experiment has no `test` values; there will be nothing to compare with");
@@ -38,7 +47,9 @@ pub fn story(arguments: &Run, terminal: &Terminal) -> Result<PathBuf, Failure> {
     let learn_from: Vec<Scale> =
         project.experiment.scales().into_iter().filter(|scale| *scale != Scale::Test).collect();
     let mut session = Session::open(&project, terminal)?;
-    session.run(&learn_from, arguments.retry_failed)?;
+    let learned_from = session.run(&learn_from, arguments.retry_failed)?;
+    learned_from.tell_failures(terminal);
+    let mut some_failed = learned_from.has_failed();
     let model =
         build::build_model(&project, &build::recorded_runs(&project)?, &arguments.settings, terminal)?;
     build::write_model(&model, &project.model_file())?;
@@ -50,7 +61,9 @@ pub fn story(arguments: &Run, terminal: &Terminal) -> Result<PathBuf, Failure> {
         }
     }
     if project.experiment.scales().contains(&Scale::Test) {
-        session.run(&[Scale::Test], arguments.retry_failed)?;
+        let tested = session.run(&[Scale::Test], arguments.retry_failed)?;
+        tested.tell_failures(terminal);
+        some_failed |= tested.has_failed();
     }
     drop(session);
 
@@ -66,7 +79,7 @@ pub fn story(arguments: &Run, terminal: &Terminal) -> Result<PathBuf, Failure> {
     } else {
         tell(&view, terminal)?
     }
-    Ok(page)
+    Ok(Story { page, some_failed })
 }
 
 fn run_view(project: &Project, model: &ModelFile, arguments: &Run) -> Result<RunView, Failure> {
@@ -74,9 +87,10 @@ fn run_view(project: &Project, model: &ModelFile, arguments: &Run) -> Result<Run
     let coverage = project.experiment.learn.interval;
     let mut targets = Vec::new();
     let mut warnings = Vec::new();
+    let unfinished = views::unfinished_tests(&recorded);
     for target in &model.targets {
         let (table, _) = harp_history::dataset(recorded.iter().map(|recorded| &recorded.run), &target.target);
-        targets.push(views::target_view(target, &table, coverage)?);
+        targets.push(views::target_view(target, &table, &unfinished, coverage)?);
         warnings.extend(target.warnings.iter().map(|warning| format!("{}: {warning}", target.target)));
     }
     let plan = plan_of_largest(project, model, &recorded).transpose();
@@ -143,7 +157,7 @@ fn plan_of_largest(
     let site = site::find(project.experiment.learn.site.as_deref().unwrap_or("local"))?;
     let advised = recommend::advise(project, model, &site, &case, Limits::default(), true)?;
     let script = recommend::job_script(project, &site, &case, &advised, None)?;
-    Ok(Some(recommend::plan_view(&site, &case, &advised, Some(script))))
+    Ok(Some(recommend::plan_view(&site, &case, &advised, script)))
 }
 
 /// Every chart of the page as a file of its own.
@@ -170,13 +184,18 @@ fn write_charts(view: &RunView, folder: &Path) -> Result<(), Failure> {
 fn tell(view: &RunView, terminal: &Terminal) -> Result<(), Failure> {
     let style = &terminal.style;
     for target in &view.targets {
-        let mut text = format!("\n{}, predicted before it was run\n", views::target_words(&target.target));
-        text.push_str(&cases_table(target).to_terminal(terminal.width, style));
-        if let Some(scaling) = target.scaling.first().filter(|_| target.target == Target::Walltime) {
-            text.push_str(&format!("\n{}\n", scaling_miniature(scaling, terminal.width.min(76), 14, style)));
+        let mut head = format!("\n{}, predicted before it was run\n", views::target_words(&target.target));
+        let common = common_features(target);
+        if !common.is_empty() {
+            head.push_str(&format!("{common}\n"));
         }
-        text.push_str(&format!("{}\n", target_sentence(target)));
-        terminal.print(&text)?;
+        terminal.print_text(&head)?;
+        terminal.print_table(&cases_table(target))?;
+        if let Some(scaling) = target.scaling.first().filter(|_| target.target == Target::Walltime) {
+            terminal
+                .print(&format!("\n{}", scaling_miniature(scaling, terminal.width.min(76), 14, style)))?;
+        }
+        terminal.print_text(&target_sentence(target))?;
     }
     if let Some(candidates) = view.targets.first().and_then(|target| target.candidates.as_ref()) {
         let compared = candidates.candidates.iter().filter(|candidate| candidate.scores.is_some()).count();
@@ -186,6 +205,6 @@ fn tell(view: &RunView, terminal: &Terminal) -> Result<(), Failure> {
     let verdict = verdict_sentence(view);
     match view.targets.first() {
         Some(first) if target_sentence(first) == verdict => Ok(()),
-        _ => terminal.print(&format!("\n{verdict}")),
+        _ => terminal.print_text(&format!("\n{verdict}")),
     }
 }

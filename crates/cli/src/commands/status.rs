@@ -69,7 +69,7 @@ pub fn status(arguments: &Status, terminal: &Terminal) -> Result<(), Failure> {
         return terminal.print_json(&answer);
     }
     terminal.print_table(&table(&answer))?;
-    terminal.print(&words(&answer))
+    terminal.print_text(&words(&answer))
 }
 
 /// What a sweep says is running, if that sweep is alive.

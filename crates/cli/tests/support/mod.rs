@@ -54,9 +54,9 @@ pub fn json(directory: &Path, arguments: &[&str]) -> serde_json::Value {
         .unwrap_or_else(|error| panic!("harp {arguments:?} printed no JSON: {error}\n{text}"))
 }
 
-/// What harp said on stderr.
+/// What harp said on stderr, its sentences in one line each.
 pub fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
+    String::from_utf8_lossy(&output.stderr).replace("\n    ", " ")
 }
 
 /// A copy of an example in a temporary folder.

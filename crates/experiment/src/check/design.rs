@@ -151,6 +151,19 @@ pub(super) fn schedule(spec: &Spec) -> Schedule {
     }
 }
 
+/// What people call the targets harp measures itself.
+fn synonym(word: &str) -> Option<&'static str> {
+    match word.to_lowercase().replace(['-', ' '], "_").as_str() {
+        "memory" | "mem" | "ram" | "rss" | "max_rss" | "maxrss" | "peak_mem" | "memory_peak"
+        | "max_memory" => Some("peak_memory"),
+        "time" | "runtime" | "run_time" | "wall_time" | "wall" | "elapsed" | "duration" | "seconds" => {
+            Some("walltime")
+        }
+        "cpu" | "cputime" | "core_time" | "processor_time" => Some("cpu_time"),
+        _ => None,
+    }
+}
+
 /// What is learned.
 pub(super) fn learn(spec: &Spec, metrics: &[MetricRule<Template>], sink: &mut Sink<'_>) -> Learn {
     let mut targets = Vec::new();
@@ -165,10 +178,9 @@ pub(super) fn learn(spec: &Spec, metrics: &[MetricRule<Template>], sink: &mut Si
             continue;
         }
         let names = ["walltime", "peak_memory", "cpu_time"].into_iter();
-        let hint = match suggest::closest(
-            &written.value,
-            names.chain(metrics.iter().map(|one| one.name.as_str())),
-        ) {
+        let all: Vec<&str> = names.chain(metrics.iter().map(|one| one.name.as_str())).collect();
+        let close = synonym(&written.value).or_else(|| suggest::closest(&written.value, all));
+        let hint = match close {
             Some(close) => format!("did you mean \"{close}\"?"),
             None => format!("describe it with  [metrics.{}]", written.value),
         };

@@ -4,21 +4,44 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::initial::is_interpreter;
 use crate::template::{Piece, fill_file};
 use crate::{Command, Diagnostic, Domain, Experiment, Kind, Severity, Template};
 
+/// What only the machine knows. Paths are handed out relative to the experiment file.
+#[derive(Clone, Copy)]
+pub struct Files<'a> {
+    /// A file's size, or nothing if it is not there.
+    pub size: &'a dyn Fn(&Path) -> Option<u64>,
+    /// A file's text.
+    pub read: &'a dyn Fn(&Path) -> Option<String>,
+    /// Whether a program can be started: a path with a `/` in it, or a name to be found on the PATH.
+    pub program: &'a dyn Fn(&Path) -> Startable,
+    /// Whether the setup has run: what it makes must be there afterwards, and need not be before.
+    pub is_set_up: bool,
+}
+
+/// Whether a program can be started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Startable {
+    /// It can.
+    Yes,
+    /// There is no such file.
+    Missing,
+    /// There is one that may not be executed.
+    NotExecutable,
+}
+
 impl Experiment {
-    /// Checks the experiment against the files around it. Paths are handed out relative to the
-    /// experiment file: `size` gives a file's size or nothing if it is not there, `read` its text.
-    pub fn check_files(
-        &self,
-        size: &dyn Fn(&Path) -> Option<u64>,
-        read: &dyn Fn(&Path) -> Option<String>,
-    ) -> Vec<Diagnostic> {
-        let exists = |path: &str| size(&self.program.directory.join(path)).is_some();
+    /// Checks the experiment against the files around it.
+    pub fn check_files(&self, files: &Files<'_>) -> Vec<Diagnostic> {
+        let exists = |path: &str| (files.size)(&self.program.directory.join(path)).is_some();
         let mut found = Vec::new();
-        self.check_program_exists(&exists, &mut found);
-        self.check_file_parameters(&exists, &mut found);
+        // What the setup makes cannot be there before it has run.
+        if files.is_set_up || self.program.setup.is_empty() {
+            self.check_program(files.program, &exists, &mut found);
+            self.check_file_parameters(&exists, &mut found);
+        }
         for (input, position) in self.program.inputs.iter().zip(&self.places.inputs) {
             if let Some(path) = literal(&input.source)
                 && !exists(path)
@@ -32,23 +55,65 @@ impl Experiment {
                 ));
             }
         }
-        self.check_templates(read, &mut found);
+        self.check_templates(files.read, &mut found);
         self.warn_of_files_left_behind(&exists, &mut found);
         found.sort_by_key(|diagnostic| diagnostic.position);
         found
     }
 
-    fn check_program_exists(&self, exists: &dyn Fn(&str) -> bool, found: &mut Vec<Diagnostic>) {
+    fn check_program(
+        &self,
+        startable: &dyn Fn(&Path) -> Startable,
+        exists: &dyn Fn(&str) -> bool,
+        found: &mut Vec<Diagnostic>,
+    ) {
         let Command::Words(words) = &self.program.command else { return };
-        let program = words.first().and_then(literal).filter(|program| program.contains('/'));
-        if let Some(program) = program
-            && self.program.setup.is_empty()
-            && !exists(program)
-        {
-            let message = format!("the program `{program}` does not exist");
-            let hint = "build it first, or let harp do it with  setup = \"make\"  under [program]";
-            found.push(self.report(Severity::Error, self.places.command, message, hint));
+        let Some(program) = words.first().and_then(literal) else { return };
+        let is_path = program.contains('/');
+        // With a PATH of its own the program is looked for where only the run knows.
+        let own_path = self.program.environment.iter().any(|(name, _)| name == "PATH");
+        if !is_path && own_path {
+            return;
         }
+        let file =
+            if is_path { self.program.directory.join(program) } else { Path::new(program).to_path_buf() };
+        let set_up = if self.program.setup.is_empty() { "" } else { ", though the setup has run" };
+        let (message, hint) = match startable(&file) {
+            Startable::Yes => match self.missing_script(program, words, exists) {
+                Some(script) => (
+                    format!("the script `{script}` does not exist{set_up}"),
+                    "paths are relative to `directory`".to_owned(),
+                ),
+                None => return,
+            },
+            Startable::NotExecutable => {
+                (format!("the program `{program}` cannot be executed"), format!("chmod +x {program}"))
+            }
+            Startable::Missing if is_path => (
+                format!("the program `{program}` does not exist{set_up}"),
+                "build it first, or let harp do it with  setup = \"make\"  under [program]".to_owned(),
+            ),
+            Startable::Missing => (
+                format!("there is no program `{program}` on the PATH"),
+                if exists(program) {
+                    format!("it is in this directory: write `./{program}`")
+                } else {
+                    "install it, load its module, or give its path".to_owned()
+                },
+            ),
+        };
+        found.push(self.report(Severity::Error, self.places.command, message, &hint));
+    }
+
+    /// The script an interpreter is given, if it is named plainly and is not there.
+    fn missing_script<'a>(
+        &self,
+        program: &str,
+        words: &'a [Template],
+        exists: &dyn Fn(&str) -> bool,
+    ) -> Option<&'a str> {
+        let script = words.get(1).and_then(literal).filter(|word| !word.starts_with('-'))?;
+        (is_interpreter(program) && !self.program.own_directory && !exists(script)).then_some(script)
     }
 
     fn check_file_parameters(&self, exists: &dyn Fn(&str) -> bool, found: &mut Vec<Diagnostic>) {
@@ -59,7 +124,7 @@ impl Experiment {
                     paths.extend(levels.iter().map(ToString::to_string));
                 }
             }
-            for path in paths.into_iter().filter(|path| !exists(path) && self.program.setup.is_empty()) {
+            for path in paths.into_iter().filter(|path| !exists(path)) {
                 let message = format!("the file `{path}` of parameter `{}` does not exist", parameter.name);
                 let hint = "paths are relative to `directory`; `setup` can make files";
                 found.push(self.report(Severity::Error, parameter.position, message, hint));
@@ -118,3 +183,6 @@ fn literal(template: &Template) -> Option<&str> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,6 +14,7 @@ mod values;
 #[cfg(test)]
 mod tests;
 
+pub use files::{Files, Startable};
 pub(crate) use names::RESOURCES;
 pub use parse::{Checked, parse};
 pub(crate) use values::convert;

@@ -92,6 +92,7 @@ fn domains(
     scales: &BTreeSet<Scale>,
     sink: &mut Sink<'_>,
 ) -> BTreeMap<Scale, Domain> {
+    report_both(name, parameter, sink);
     let mut domains = BTreeMap::new();
     let common = match (&parameter.values, kind) {
         (Some(values), Some(kind)) => values::domain(&values.value, kind, sink),
@@ -110,6 +111,26 @@ fn domains(
         domains.extend(domain.map(|domain| (*scale, domain)));
     }
     domains
+}
+
+/// `values` holds at every scale; beside values of single scales it is not clear which were meant.
+fn report_both(name: &Located<String>, parameter: &ParameterSpec, sink: &mut Sink<'_>) {
+    let Some(values) = parameter.values.as_ref().filter(|_| !parameter.scales.is_empty()) else { return };
+    let own: Vec<&str> = parameter.scales.keys().map(|scale| scale.name()).collect();
+    let missing: Vec<&str> = Scale::ALL
+        .iter()
+        .filter(|scale| !parameter.scales.contains_key(scale))
+        .map(|scale| scale.name())
+        .collect();
+    let hint = match missing.as_slice() {
+        [] => "leave out `values`".to_owned(),
+        missing => format!("leave out `{}`, or name it `{}`", own.join("` and `"), missing.join("` or `")),
+    };
+    sink.error(
+        values.start(),
+        format!("`{}` has `values` for every scale and `{}`, too", name.value, own.join("` and `")),
+        hint,
+    );
 }
 
 fn report_missing(name: &Located<String>, parameter: &ParameterSpec, scale: Scale, sink: &mut Sink<'_>) {

@@ -1,7 +1,5 @@
 //! Files with mistakes, and what is said about them.
 
-use std::path::Path;
-
 use harp_core::{Bytes, Money, Policy, Scale, Seconds, Target, Value};
 use proptest::prelude::*;
 
@@ -173,6 +171,10 @@ fn single_mistakes() {
             with("[parameters.x]\noption = '-x'\nvalues = [1, 'a']"),
             "7:13: the values of `x` are of type integer and of type text",
         ),
+        (
+            with("[parameters.x]\noption = '-x'\nvalues = [1]\nsd = [2]"),
+            "9:10: `x` has `values` for every scale and `sd`, too",
+        ),
         (with("[parameters.x]\noption = '-x'\nvalues = [1, 1]"), "9:14: 1 occurs twice"),
         (
             with("[parameters.x]\noption = '-x'\ntype = 'text'\nvalues = [1]"),
@@ -221,6 +223,8 @@ fn single_mistakes() {
         (said("name = 'a'\n"), "2:1: the file has no program"),
         (said("name = 'a'\n[program]\n"), "2:2: the program has no command"),
         (said("name = 'a\n"), "1:10: not TOML"),
+        (with("[learn]\ntargets = ['memory']"), "hint: did you mean \"peak_memory\"?"),
+        (with("[learn]\ntargets = ['Runtime']"), "hint: did you mean \"walltime\"?"),
         (said("program = 3\nname = 'a'\n"), "1:11: `program` is a table, not 3"),
     ] {
         let right = match expected {
@@ -243,41 +247,11 @@ fn one_mistake_is_told_once() {
         instead("\"./euler {terms}\"", "3"),
         said("name = 3\n[program]\ncommand = 'a'\n"),
         with("[metrics.m]\npattern = 3"),
+        instead("sd = [100, 200]", "sd = [100, 200"),
         with("[parameters.x]\nexpression = 'y'\n[parameters.y]\nexpression = 'x'"),
     ] {
         assert_eq!(found.len(), 1, "{found:#?}");
     }
-}
-
-#[test]
-fn files_are_checked_where_they_are() {
-    let text = r#"name = "sort"
-[program]
-command = "./sort script.py {data}"
-inputs = ["gone.txt"]
-[parameters.data]
-type = "file"
-values = ["a.txt", "b.txt"]
-[parameters.n]
-values = [1]
-template = "input.in"
-"#;
-    let experiment = sound(text);
-    let exists = |path: &Path| ["./script.py", "./a.txt"].map(Path::new).contains(&path).then_some(7);
-    let said = |read: &dyn Fn(&Path) -> Option<String>| {
-        experiment.check_files(&exists, read).iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
-    };
-    let found = said(&|_| Some("n = {m}".into()));
-    for expected in [
-        "error: harp.toml:3:11: the program `./sort` does not exist",
-        "warning: harp.toml:3:11: each run has a directory of its own, where `script.py` is not",
-        "error: harp.toml:4:11: the input `gone.txt` does not exist",
-        "error: harp.toml:5:13: the file `b.txt` of parameter `data` does not exist",
-        "error: harp.toml:10:12: the template file `input.in` does not contain `{n}`",
-    ] {
-        assert!(found.contains(expected), "{expected}\nnot in\n{found}");
-    }
-    assert!(said(&|_| None).contains("the template file `input.in` does not exist"));
 }
 
 proptest! {

@@ -7,7 +7,7 @@ use harp_core::{Allocation, Configuration, Parameters, Scale, Value};
 
 use super::Surroundings;
 use crate::check::convert;
-use crate::{Diagnostic, Experiment, ExpressionError, Kind, Parameter, Position, Severity};
+use crate::{Constraint, Diagnostic, Experiment, ExpressionError, Kind, Parameter, Position, Severity};
 
 impl Experiment {
     /// The configuration of a case someone names by its values: sizes of files and computed
@@ -34,6 +34,16 @@ impl Experiment {
     /// Whether the constraints allow a configuration.
     pub fn admits(&self, configuration: &Configuration) -> Result<bool, Diagnostic> {
         Ok(self.violated(configuration)?.is_none())
+    }
+
+    /// The first constraint a configuration breaks. Those that speak of values it does not have yet are
+    /// not looked at.
+    pub fn broken_constraint(&self, configuration: &Configuration) -> Option<&Constraint> {
+        let features = configuration.features();
+        self.constraints.iter().find(|constraint| {
+            let holds = constraint.expression.evaluate(&|name| features.get(name).cloned());
+            holds == Ok(Value::Boolean(false))
+        })
     }
 
     /// The first constraint a configuration breaks.

@@ -40,7 +40,7 @@ const INTERPRETERS: [&str; 9] =
     ["python", "python3", "Rscript", "julia", "perl", "ruby", "node", "bash", "sh"];
 
 /// Whether a word names a program that runs another file.
-pub(super) fn is_interpreter(word: &str) -> bool {
+pub(crate) fn is_interpreter(word: &str) -> bool {
     let name = word.rsplit('/').next().unwrap_or(word);
     INTERPRETERS.contains(&name)
 }

@@ -10,4 +10,5 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use guess::is_interpreter;
 pub use write::{Initial, init_from_command};

@@ -12,11 +12,45 @@ use crate::{Domain, Execute, Experiment, Kind, Place, Surroundings};
 
 fn initial(line: &str) -> (String, Experiment) {
     let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-    let text = init_from_command(&words, &|path| path.extension().is_some_and(|end| end == "dat")).toml_text;
+    let text = filled_in(&words);
     assert_eq!(said(&text), Vec::<String>::new(), "{text}");
     assert_fits(&text);
     let experiment = sound(&text);
     (text, experiment)
+}
+
+/// The file for a command whose words that end with `.dat` are files, with other files filled in.
+fn filled_in(words: &[String]) -> String {
+    let is_file = |path: &Path| path.extension().is_some_and(|end| end == "dat");
+    init_from_command(words, &is_file)
+        .toml_text
+        .replace("\nsd = []", "\nsd = ['s']")
+        .replace("\nfs = []", "\nfs = ['f']")
+}
+
+#[test]
+fn a_file_waits_for_smaller_ones_at_a_place_that_is_named() {
+    let words: Vec<String> = ["./app", "--size", "100", "--in", "data.bin"].map(str::to_owned).to_vec();
+    let initial = init_from_command(&words, &|path| path == Path::new("data.bin"));
+    let text = initial.toml_text;
+    assert_eq!(initial.warnings, Vec::<String>::new());
+    assert_eq!(
+        initial.to_fill_in,
+        ["[parameters.in]: name smaller files under `sd` and `fs`, to learn from"]
+    );
+    assert!(text.contains("test = [\"data.bin\"]"), "{text}");
+    let line = |start: &str| text.lines().position(|line| line.starts_with(start)).unwrap() + 1;
+    let reported = said(&text);
+    assert_eq!(reported.len(), 2, "{reported:?}");
+    for (reported, scale) in reported.iter().zip(["sd", "fs"]) {
+        let place = format!("error: harp.toml:{}:6: `{scale}` has no values", line(&format!("{scale} = []")));
+        assert!(reported.starts_with(&place), "{reported}");
+    }
+    let same = text
+        .replace("sd = []", "")
+        .replace("fs = []", "")
+        .replace("test = [\"data.bin\"]", "values = ['data.bin']");
+    assert_eq!(said(&same), Vec::<String>::new(), "{same}");
 }
 
 fn parameter(experiment: &Experiment, name: &str) -> (Kind, Vec<Value>) {
@@ -35,7 +69,8 @@ fn sizes_files_and_texts_become_parameters() {
     assert_eq!(experiment.name, "app");
     assert_eq!(parameter(&experiment, "size"), (Kind::Integer, vec![Value::Integer(50_000)]));
     assert!(text.contains("test = [100000]"), "{text}");
-    assert_eq!(parameter(&experiment, "input"), (Kind::File, vec!["input.dat".into()]));
+    assert_eq!(parameter(&experiment, "input"), (Kind::File, vec!["f".into()]));
+    assert!(text.contains("test = [\"input.dat\"]"), "{text}");
     assert_eq!(parameter(&experiment, "mode"), (Kind::Text, vec!["quick".into()]));
     assert_eq!(parameter(&experiment, "k"), (Kind::Integer, vec![Value::Integer(3)]));
     assert_eq!(parameter(&experiment, "tolerance"), (Kind::Real, vec![Value::Real(0.5)]));
@@ -102,7 +137,7 @@ proptest! {
         )
     ) {
         let words: Vec<String> = std::iter::once("tool".to_owned()).chain(words).collect();
-        let text = init_from_command(&words, &|path| path.extension().is_some_and(|end| end == "dat")).toml_text;
+        let text = filled_in(&words);
         prop_assert_eq!(said(&text), Vec::<String>::new(), "{}", text);
         assert_fits(&text);
         let experiment = sound(&text);

@@ -15,6 +15,8 @@ pub struct Initial {
     pub toml_text: String,
     /// What could not be guessed.
     pub warnings: Vec<String>,
+    /// What a person has to write before anything can run.
+    pub to_fill_in: Vec<String>,
 }
 
 /// Numbers below this are not taken for a size: there is little room to scale them down.
@@ -30,7 +32,8 @@ pub fn init_from_command(arguments: &[String], exists: &dyn Fn(&Path) -> bool) -
     }
     let guess = guess(if given { arguments } else { &example }, exists);
     let sized: Vec<&Found> = guess.found.iter().filter(|found| is_size(found)).collect();
-    if sized.is_empty() {
+    let files: Vec<&Found> = guess.found.iter().filter(|found| found.file).collect();
+    if sized.is_empty() && files.is_empty() {
         warnings.push(
             "nothing in the command looks like a size; add a parameter with small values under sd and the real one under fs"
                 .to_owned(),
@@ -42,7 +45,10 @@ pub fn init_from_command(arguments: &[String], exists: &dyn Fn(&Path) -> bool) -
     }
     text.push_str(&allocation(&guess));
     text.push_str(&tail(sized.len()));
-    Initial { toml_text: text, warnings }
+    let to_fill_in = files.iter().map(|found| {
+        format!("[parameters.{}]: name smaller files under `sd` and `fs`, to learn from", found.name)
+    });
+    Initial { to_fill_in: to_fill_in.collect(), toml_text: text, warnings }
 }
 
 fn is_resource(found: &Found) -> bool {
@@ -154,15 +160,7 @@ fn parameter(found: &Found) -> String {
     let Found { name, value, file, written } = found;
     let heading = line(&format!("\n[parameters.{name}]"), &format!("from `{written}`"));
     if *file {
-        let path = quoted(&value.to_string());
-        return [
-            heading,
-            line("type = \"file\"", &format!("its size, {name}_bytes, is learned from")),
-            format!("values = [{path}]\n"),
-            line("# sd = [\"small-1\", \"small-2\"]", "smaller files, if there are any"),
-            format!("# fs = [{}]\n", remark(&path)),
-        ]
-        .concat();
+        return heading + &file_values(name, &value.to_string());
     }
     let kind = match value {
         Value::Integer(_) => "integer",
@@ -182,6 +180,25 @@ fn parameter(found: &Found) -> String {
         (None, other) => line(&format!("values = [{other}]"), KEPT),
     };
     format!("{heading}type = \"{kind}\"\n{values}")
+}
+
+/// A file as it was given is what is to be predicted; which smaller ones there are only a person knows.
+/// Empty lists are reported with their place, so that nothing runs before they are filled.
+fn file_values(name: &str, path: &str) -> String {
+    let given = quoted(path);
+    [
+        line("type = \"file\"", &format!("its size, {name}_bytes, is learned from")),
+        "# FILL IN: smaller files for sd and fs, so that harp sees how time grows with their size.\n"
+            .to_owned(),
+        format!(
+            "# If all runs take the same file, write  values = [{}]  instead of the three lines.\n",
+            remark(&given)
+        ),
+        line("sd = []", "FILL IN: small ones of several sizes, [\"small-1\", \"small-2\", …]"),
+        line("fs = []", "FILL IN: one or two larger ones"),
+        line(&format!("test = [{given}]"), "as given: predicted, then run to see whether it was right"),
+    ]
+    .concat()
 }
 
 const KEPT: &str = "kept as it is; add others to vary it";

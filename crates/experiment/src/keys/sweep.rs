@@ -57,7 +57,7 @@ pub(crate) static PARAMETER: Table = Table {
             "values",
             Shape::Values,
             "none",
-            "Its values at every scale that has none of its own.",
+            "Its values, the same at every scale; instead of `sd`, `fs` and `test`.",
             "[1, 2, 4]",
         ),
         key(

@@ -14,25 +14,15 @@ use crate::keys::{
     SCALE_DESIGN, SUCCESS, TEMPLATE, Table,
 };
 
-/// More mistakes in the notation than this are not told: the rest follows from the first ones.
-const MOST_SYNTAX_ERRORS: usize = 10;
-
 /// Reads a file; `None` if it is not TOML.
 pub(crate) fn read(sink: &mut Sink<'_>) -> Option<Spec> {
     let source = sink.text;
     let (document, errors) = DeTable::parse_recoverable(source);
-    let mut lines = Vec::new();
-    for error in &errors {
+    // Only the first mistake in the notation: what follows it may be read as anything.
+    let first = errors.iter().min_by_key(|error| error.span().map_or(0, |span| span.start));
+    if let Some(error) = first {
         let offset = error.span().map_or(0, |span| span.start);
-        let line = sink.position(offset).line;
-        if lines.len() < MOST_SYNTAX_ERRORS && !lines.contains(&line) {
-            lines.push(line);
-            sink.error(
-                offset,
-                format!("not TOML: {}", error.message()),
-                "texts stand in quotes, lists in [ ]",
-            );
-        }
+        sink.error(offset, format!("not TOML: {}", error.message()), "texts stand in quotes, lists in [ ]");
     }
     errors.is_empty().then(|| root(document.get_ref(), sink))
 }
@@ -255,7 +245,8 @@ fn values(item: &Spanned<DeValue<'_>>, key: &Key, sink: &mut Sink<'_>) -> Option
                 })
                 .collect();
             if array.is_empty() {
-                sink.error(item.span().start, format!("`{}` has no values", key.name), "give at least one");
+                let hint = "fill in at least one; a parameter of type file wants the paths of files";
+                sink.error(item.span().start, format!("`{}` has no values", key.name), hint);
             }
             (!list.is_empty() && list.len() == array.len()).then_some(ValuesSpec::List(list))?
         }

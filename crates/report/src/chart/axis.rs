@@ -1,6 +1,6 @@
 //! An axis: from values to positions, linear or logarithmic, with its ticks and their labels.
 
-use super::ticks::{linear_ticks, logarithmic_ticks};
+use super::ticks::{linear_ticks, logarithmic_ticks, whole_ticks};
 use crate::Quantity;
 use crate::view::AxisView;
 
@@ -10,6 +10,7 @@ pub(super) struct Axis {
     low: f64,
     high: f64,
     logarithmic: bool,
+    whole: bool,
     start: f64,
     end: f64,
     quantity: Quantity,
@@ -34,6 +35,7 @@ impl Axis {
             low,
             high,
             logarithmic,
+            whole: view.whole,
             start: 0.0,
             end: 1.0,
             quantity: view.quantity.clone(),
@@ -65,7 +67,10 @@ impl Axis {
     /// Ticks with their labels; about one every `distance` user units.
     pub(super) fn ticks(&self, distance: f64) -> Vec<(f64, String)> {
         let wanted = (((self.end - self.start).abs() / distance) as usize).clamp(3, 7);
-        let ticks = if self.logarithmic {
+        let whole = if self.whole { whole_ticks(self.low, self.high, wanted) } else { Vec::new() };
+        let ticks = if !whole.is_empty() {
+            whole
+        } else if self.logarithmic {
             logarithmic_ticks(self.low, self.high, &self.quantity, wanted)
         } else {
             linear_ticks(self.low, self.high, &self.quantity, wanted)
@@ -129,7 +134,7 @@ mod tests {
     use super::*;
 
     fn axis(logarithmic: bool, values: &[f64]) -> Axis {
-        let view = AxisView { name: "x".into(), quantity: Quantity::Number, logarithmic };
+        let view = AxisView { name: "x".into(), quantity: Quantity::Number, logarithmic, whole: false };
         Axis::over(&view, values.iter().copied()).placed(0.0, 100.0)
     }
 
@@ -143,6 +148,18 @@ mod tests {
                 assert!((3..=8).contains(&axis.ticks(20.0).len()), "{values:?} {:?}", axis.ticks(20.0));
             }
         }
+    }
+
+    #[test]
+    fn counts_have_whole_ticks() {
+        let ticks = |values: &[f64]| {
+            let view = AxisView::logarithmic("threads", Quantity::Number).counted();
+            let axis = Axis::over(&view, values.iter().copied()).placed(0.0, 500.0);
+            axis.ticks(60.0).into_iter().map(|(_, label)| label).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(ticks(&[1.0, 2.0]), "1 2");
+        assert_eq!(ticks(&[1.0, 4.0]), "1 2 3 4");
+        assert_eq!(ticks(&[1.0, 64.0]), "1 2 4 8 16 32 64");
     }
 
     #[test]

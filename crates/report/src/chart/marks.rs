@@ -8,6 +8,8 @@ use super::svg::{Drawing, coordinate};
 pub(super) enum Mark {
     /// A small open circle: a scaled-down run, a dominated allocation.
     Open,
+    /// A small dot: a run measured elsewhere, moved here along the model.
+    Moved,
     /// A filled circle: a full-scale run, a prediction that held.
     Filled,
     /// An open triangle pointing up: the truth is at least this.
@@ -35,6 +37,7 @@ impl Mark {
     pub(super) fn draw(self, drawing: &mut Drawing, (x, y): (f64, f64)) {
         match self {
             Mark::Open => drawing.circle("open", (x, y), 2.9),
+            Mark::Moved => drawing.circle("solid", (x, y), 1.6),
             Mark::Filled => drawing.circle("solid", (x, y), 4.2),
             Mark::AtLeast => {
                 drawing.path("open", &[(x - 4.0, y + 3.0), (x + 4.0, y + 3.0), (x, y - 4.5)], true);

@@ -3,7 +3,10 @@
 
 use harp_core::{Observed, Scale};
 
+use unicode_width::UnicodeWidthStr;
+
 use super::axis::Axis;
+use crate::prose::wrapped;
 use crate::style::{Style, Tone, to_ascii};
 use crate::text::printable;
 use crate::view::ScalingView;
@@ -29,8 +32,9 @@ pub fn sparkline(values: &[f64], style: &Style) -> String {
     values.iter().map(sign).collect()
 }
 
-/// The scaling curve in at most `columns` by `lines` terminal cells, axes included: the model as
-/// dots, runs, and tests as they came out. All series are drawn; they are not told apart.
+/// The scaling curve in at most `columns` by `lines` terminal cells, axes included; what is held is said
+/// above them and what the signs mean below. The model is drawn as dots, runs and tests as they came out;
+/// a letter at the end of its curve tells a series.
 pub fn scaling_miniature(view: &ScalingView, columns: usize, lines: usize, style: &Style) -> String {
     let measured = || view.series.iter().flat_map(|series| &series.measured);
     let curve = || view.series.iter().flat_map(|series| &series.curve);
@@ -64,6 +68,7 @@ pub fn scaling_miniature(view: &ScalingView, columns: usize, lines: usize, style
     for run in measured() {
         let sign = match (run.y, run.scale) {
             (Observed::AtLeast(_), _) => Sign::AtLeast,
+            _ if run.moved => Sign::Moved,
             (_, Scale::Sd) => Sign::Small,
             _ => Sign::Large,
         };
@@ -78,7 +83,14 @@ pub fn scaling_miniature(view: &ScalingView, columns: usize, lines: usize, style
         };
         grid.sign(at(test.x, test.actual.map_or(test.predicted.value, Observed::value)), sign);
     }
-    assemble(view, &grid, (&x, &y), &y_ticks, labels, style)
+    let named = view.series.iter().filter(|series| !series.name.is_empty()).count() > 1;
+    for (series, letter) in view.series.iter().zip('a'..='z').filter(|_| named) {
+        let ends = series.curve.iter().filter_map(|point| at(point.x, point.y.value));
+        if let Some(end) = ends.max_by(|left, right| left.0.total_cmp(&right.0)) {
+            grid.label(end, letter);
+        }
+    }
+    assemble(view, &grid, (&x, &y), &y_ticks, (labels, columns), style)
 }
 
 /// Puts axes, labels and the key around the grid.
@@ -87,7 +99,7 @@ fn assemble(
     grid: &Grid,
     (x, y): (&Axis, &Axis),
     y_ticks: &[(f64, String)],
-    labels: usize,
+    (labels, columns): (usize, usize),
     style: &Style,
 ) -> String {
     let plain = |text: &str| if style.unicode { printable(text) } else { to_ascii(&printable(text)) };
@@ -97,6 +109,13 @@ fn assemble(
         rows[row] = plain(label);
     }
     let mut out = String::new();
+    let held = plain(&view.subtitle);
+    if !held.is_empty() {
+        out.push_str(
+            &style.paint(Tone::Faint, &wrapped(&format!("{}, {held}", plain(&view.y.name)), columns)),
+        );
+        out.push('\n');
+    }
     for (row, label) in rows.iter().enumerate() {
         let joint = if label.is_empty() { style.choose("│", "|") } else { style.choose("┤", "+") };
         let head = format!("{label:>labels$} {joint}");
@@ -111,15 +130,37 @@ fn assemble(
     let axis_line = x_labels(x, grid.width, &plain(&view.x.name), &plain);
     out.push_str(&style.paint(Tone::Faint, &format!("{:labels$}  {}", "", axis_line.trim_end())));
     out.push('\n');
-    let key: Vec<String> = grid
+    let mut key: Vec<(Tone, String, String)> = grid
         .used()
         .into_iter()
-        .map(|sign| format!("{} {}", style.paint(sign.tone(), sign.text(style)), sign.meaning()))
+        .map(|sign| (sign.tone(), sign.text(style).to_owned(), sign.meaning().to_owned()))
         .collect();
-    if !key.is_empty() {
-        out.push_str(&format!("{:labels$}  {}\n", "", key.join("  ")));
-    }
+    let series =
+        view.series.iter().zip('a'..='z').filter(|(_, letter)| grid.letters.contains(&Some(*letter)));
+    key.extend(series.map(|(series, letter)| (Tone::Strong, letter.to_string(), plain(&series.name))));
+    out.push_str(&key_lines(&key, labels + 2, columns, style));
     out
+}
+
+/// What the signs mean, over as many lines as it takes.
+fn key_lines(key: &[(Tone, String, String)], indent: usize, columns: usize, style: &Style) -> String {
+    let mut out = String::new();
+    let mut used = 0;
+    for (tone, sign, meaning) in key {
+        let width = sign.width() + 1 + meaning.width();
+        let starts_line = used == 0 || used + 2 + width > columns;
+        if starts_line {
+            out.push_str(if used == 0 { "" } else { "\n" });
+            out.push_str(&" ".repeat(indent));
+            used = indent;
+        } else {
+            out.push_str("  ");
+            used += 2;
+        }
+        out.push_str(&format!("{} {meaning}", style.paint(*tone, sign)));
+        used += width;
+    }
+    if out.is_empty() { out } else { out + "\n" }
 }
 
 /// Tick labels under the axis where they do not touch, then the axis's name.
@@ -144,6 +185,7 @@ fn x_labels(x: &Axis, width: usize, name: &str, plain: &dyn Fn(&str) -> String) 
 /// What stands in a cell instead of dots; later ones cover earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Sign {
+    Moved,
     Small,
     Large,
     AtLeast,
@@ -155,6 +197,7 @@ enum Sign {
 impl Sign {
     fn text(self, style: &Style) -> &'static str {
         match self {
+            Sign::Moved => style.choose("·", ","),
             Sign::Small => style.choose("∘", "o"),
             Sign::Large => style.choose("●", "O"),
             Sign::AtLeast => style.choose("△", "^"),
@@ -166,7 +209,7 @@ impl Sign {
 
     fn tone(self) -> Tone {
         match self {
-            Sign::Small | Sign::Large => Tone::Accent,
+            Sign::Moved | Sign::Small | Sign::Large => Tone::Accent,
             Sign::AtLeast => Tone::Warning,
             Sign::Predicted => Tone::Strong,
             Sign::Hit => Tone::Good,
@@ -176,6 +219,7 @@ impl Sign {
 
     fn meaning(self) -> &'static str {
         match self {
+            Sign::Moved => "run at other values, scaled",
             Sign::Small => "scaled-down run",
             Sign::Large => "full-scale run",
             Sign::AtLeast => "at least",
@@ -193,11 +237,13 @@ struct Grid {
     height: usize,
     dots: Vec<u8>,
     signs: Vec<Option<Sign>>,
+    letters: Vec<Option<char>>,
 }
 
 impl Grid {
     fn new(width: usize, height: usize) -> Self {
-        Grid { width, height, dots: vec![0; width * height], signs: vec![None; width * height] }
+        let cells = width * height;
+        Grid { width, height, dots: vec![0; cells], signs: vec![None; cells], letters: vec![None; cells] }
     }
 
     /// The cell of a dot and the dot's bit in it, as Unicode numbers braille dots.
@@ -228,10 +274,24 @@ impl Grid {
         }
     }
 
+    /// Puts a letter at a point, or as near to its left as nothing stands in the way.
+    fn label(&mut self, point: (f64, f64), letter: char) {
+        let Some((cell, _)) = self.cell(point) else { return };
+        let start = cell - cell % self.width;
+        let is_free = |&cell: &usize| self.signs[cell].is_none() && self.letters[cell].is_none();
+        if let Some(free) = (start..=cell).rev().find(is_free) {
+            self.letters[free] = Some(letter);
+        }
+    }
+
     fn row(&self, row: usize, style: &Style) -> String {
         let cells = row * self.width..(row + 1) * self.width;
         let mut out = String::new();
         for cell in cells {
+            if let Some(letter) = self.letters[cell] {
+                out.push_str(&style.paint(Tone::Strong, &letter.to_string()));
+                continue;
+            }
             match (self.signs[cell], self.dots[cell]) {
                 (Some(sign), _) => out.push_str(&style.paint(sign.tone(), sign.text(style))),
                 (None, 0) => out.push(' '),

@@ -90,7 +90,7 @@ fn sign(option: &OptionView) -> (&'static str, Mark) {
 fn keys(options: &[&OptionView]) -> Vec<Key> {
     let known = [
         ("c1", Mark::Target, "recommended"),
-        ("ink", Mark::Square, "default"),
+        ("ink", Mark::Square, "full node"),
         ("c0", Mark::Filled, "on the front"),
         ("muted", Mark::Open, "slower and dearer"),
         ("muted", Mark::Excluded, "does not fit the limits"),
@@ -231,7 +231,7 @@ fn name_options(
         let resources = || shorten(&option.allocation.to_string(), 32);
         let (class, text) = match option {
             OptionView { chosen: true, .. } => ("strong halo", format!("recommended{}", figures())),
-            OptionView { default: true, .. } => ("halo", format!("default{}", figures())),
+            OptionView { default: true, .. } => ("halo", format!("full node{}", figures())),
             OptionView { on_front: true, knee: true, .. } => ("small halo", format!("knee: {}", resources())),
             OptionView { on_front: true, .. } if option.fits() && !narrow => {
                 ("small muted halo", resources())

@@ -67,11 +67,16 @@ fn keys(view: &ScalingView) -> Vec<Key> {
     let measured = || view.series.iter().flat_map(|series| &series.measured);
     let tests = || view.series.iter().flat_map(|series| &series.tests);
     let colour = if view.series.len() == 1 { "c0" } else { "muted" };
-    let has_run = |scale: Scale| measured().any(|run| run.scale == scale && run.y.exact().is_some());
+    let has_run =
+        |scale: Scale| measured().any(|run| run.scale == scale && !run.moved && run.y.exact().is_some());
     let interval = format!("{} interval", share(view.coverage));
     let entries = [
         (has_run(Scale::Sd), Key::new(colour, Mark::Open, "scaled-down run")),
         (has_run(Scale::Fs), Key::new(colour, Mark::Filled, "full-scale run")),
+        (
+            measured().any(|run| run.moved && run.y.exact().is_some()),
+            Key::new(colour, Mark::Moved, "run at other values, scaled by the model"),
+        ),
         (measured().any(|run| run.y.exact().is_none()), Key::new(colour, Mark::AtLeast, "killed: at least")),
         (
             view.series.iter().any(|series| !series.curve.is_empty()),
@@ -166,6 +171,7 @@ fn draw_runs(drawing: &mut Drawing, plot: &Plot, series: &ScalingSeries) {
     let points = series.measured.iter().filter_map(|run| {
         let mark = match (run.y, run.scale) {
             (Observed::AtLeast(_), _) => Mark::AtLeast,
+            _ if run.moved => Mark::Moved,
             (_, Scale::Sd) => Mark::Open,
             (_, Scale::Fs | Scale::Test) => Mark::Filled,
         };

@@ -41,6 +41,20 @@ pub(super) fn logarithmic_ticks(low: f64, high: f64, quantity: &Quantity, wanted
     best(ladders, wanted).unwrap_or_else(|| linear_ticks(low, high, quantity, wanted))
 }
 
+/// Whole numbers in `[low, high]`: all where they are few, else powers of two, as cores and threads come;
+/// none where neither is round.
+pub(super) fn whole_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
+    let (first, last) = ((low - 1e-9).ceil().max(1.0), (high + 1e-9).floor());
+    if !(first <= last && last.is_finite()) {
+        return Vec::new();
+    }
+    if last - first < wanted.min(MOST) as f64 {
+        return multiples(first, last, 1.0);
+    }
+    let powers = [1, 2, 3, 4].into_iter().map(|stride| powers_of_two(first, last, stride));
+    best(powers, wanted).unwrap_or_default()
+}
+
 /// The candidate with an allowed number of ticks nearest to the wanted one, the earlier on a tie.
 fn best(candidates: impl IntoIterator<Item = Vec<f64>>, wanted: usize) -> Option<Vec<f64>> {
     candidates

@@ -27,7 +27,7 @@ pub(super) fn facts(view: &RunView) -> String {
     }
     if let Some(saving) = view.plan.as_ref().and_then(PlanView::saving_percent) {
         let (value, word) = if saving < 0.0 { (-saving, "dearer") } else { (saving, "cheaper") };
-        facts.push((percent(value), format!("{word} than the default allocation")));
+        facts.push((percent(value), format!("{word} than a full node")));
     }
     if facts.is_empty() {
         return String::new();

@@ -4,16 +4,18 @@
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Below this a text column is not narrowed.
-pub(super) const NARROWEST: usize = 14;
+const NARROWEST: usize = 14;
+/// Longer words are broken.
+const LONGEST_WORD: usize = 28;
 
 /// The width of a text in terminal cells.
 pub(super) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Column widths that fit into `room`, taking from the widest of the columns that may wrap; `None`
-/// when even the narrowest form is too wide.
-pub(super) fn fit(natural: &[usize], wraps: &[bool], room: usize) -> Option<Vec<usize>> {
+/// Column widths that fit into `room`, taking from the widest of the columns that are above their
+/// narrowest form; `None` when even that is too wide.
+pub(super) fn fit(natural: &[usize], narrowest: &[usize], room: usize) -> Option<Vec<usize>> {
     let mut widths = natural.to_vec();
     loop {
         let total: usize = widths.iter().sum();
@@ -21,10 +23,17 @@ pub(super) fn fit(natural: &[usize], wraps: &[bool], room: usize) -> Option<Vec<
             return Some(widths);
         }
         let widest = (0..widths.len())
-            .filter(|&index| wraps.get(index).copied().unwrap_or(false) && widths[index] > NARROWEST)
+            .filter(|&index| narrowest.get(index).is_some_and(|&narrowest| widths[index] > narrowest))
             .max_by_key(|&index| widths[index])?;
         widths[widest] -= 1;
     }
+}
+
+/// The least width of a column of texts: not so narrow that a word would have to be broken, unless it
+/// is a very long one.
+pub(super) fn narrowest<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
+    let longest = texts.flat_map(|text| text.split(' ')).map(width).max().unwrap_or(0);
+    longest.clamp(NARROWEST, LONGEST_WORD)
 }
 
 /// Breaks a text into lines of at most `room` cells, between words where it can.
@@ -63,10 +72,17 @@ mod tests {
 
     #[test]
     fn the_widest_text_column_gives_way() {
-        assert_eq!(fit(&[5, 40, 20], &[false, true, true], 50), Some(vec![5, 25, 20]));
-        assert_eq!(fit(&[5, 40], &[false, true], 60), Some(vec![5, 40]));
-        assert_eq!(fit(&[30, 40], &[false, true], 35), None);
+        assert_eq!(fit(&[5, 40, 20], &[5, 14, 14], 50), Some(vec![5, 25, 20]));
+        assert_eq!(fit(&[5, 40], &[5, 14], 60), Some(vec![5, 40]));
+        assert_eq!(fit(&[30, 40], &[30, 14], 35), None);
         assert_eq!(fit(&[], &[], 0), Some(vec![]));
+    }
+
+    #[test]
+    fn a_column_is_as_wide_as_its_longest_word() {
+        assert_eq!(narrowest(["a b", "skylake40-dual-v100 node"].into_iter()), 19);
+        assert_eq!(narrowest(["a b"].into_iter()), 14);
+        assert_eq!(narrowest(["x".repeat(99).as_str()].into_iter()), 28);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 
 use crate::style::Tone;
 
-pub use tables::{candidates_table, cases_table, host_table, plan_table, sweep_table};
+pub use tables::{candidates_table, cases_table, common_features, host_table, plan_table, sweep_table};
 
 /// Which side a column's texts lean to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use crate::text::{number, percent, share, signed_percent};
 use crate::view::{CandidatesView, CaseView, OptionView, PlanView, SweepView, TargetView, Verdict};
 use crate::{Quantity, text};
 
-/// Predicted cases, each with its truth where it is known. Features that are the same in all cases
-/// are left out, unless nothing would be left.
+/// Predicted cases, each with its truth where it is known. Features that are the same in all cases are
+/// no columns: [`common_features`] says them.
 pub fn cases_table(view: &TargetView) -> Table {
     let quantity = Quantity::of(&view.target);
     let names = telling_features(&view.cases);
@@ -33,7 +33,8 @@ pub fn cases_table(view: &TargetView) -> Table {
     ]);
     let mut table = Table::new(columns);
     for case in &view.cases {
-        let mut cells: Vec<Cell> = names.iter().map(|name| feature_cell(case.features.get(name))).collect();
+        let mut cells: Vec<Cell> =
+            names.iter().map(|name| feature_cell(name, case.features.get(name))).collect();
         cells.extend([
             Cell::number(quantity.format(case.estimate.value), case.estimate.value),
             Cell::text(quantity.range(case.estimate.low, case.estimate.high)),
@@ -42,7 +43,7 @@ pub fn cases_table(view: &TargetView) -> Table {
             Cell::number(quantity.format(case.request), case.request),
             actual_cell(case, &quantity),
             case.error_percent.map_or_else(Cell::missing, |error| Cell::number(signed_percent(error), error)),
-            verdict_cell(case),
+            verdict_cell(case, crate::narrative::is_limited(&view.target)),
             case.actual.map_or_else(Cell::missing, |actual| truth(actual.exact().is_none())),
             case.killed.map_or_else(Cell::missing, truth),
             truth(case.extrapolates()),
@@ -60,9 +61,9 @@ fn actual_cell(case: &CaseView, quantity: &Quantity) -> Cell {
     }
 }
 
-fn verdict_cell(case: &CaseView) -> Cell {
+fn verdict_cell(case: &CaseView, is_limited: bool) -> Cell {
     let mut words = vec![case.verdict.name()];
-    if case.killed == Some(true) {
+    if case.killed == Some(true) && is_limited {
         words.push("killed at request");
     }
     if case.extrapolates() {
@@ -97,8 +98,20 @@ fn telling_features(cases: &[CaseView]) -> Vec<String> {
     let differs = |name: &&String| {
         cases.windows(2).any(|pair| pair[0].features.get(*name) != pair[1].features.get(*name))
     };
-    let telling: Vec<String> = names.iter().copied().filter(differs).cloned().collect();
-    if telling.is_empty() { names.into_iter().cloned().collect() } else { telling }
+    names.iter().copied().filter(differs).cloned().collect()
+}
+
+/// What all cases have in common: `with cores=1, size=160`; empty when nothing is.
+pub fn common_features(view: &TargetView) -> String {
+    let telling = telling_features(&view.cases);
+    let Some(first) = view.cases.first() else { return String::new() };
+    let common: Vec<String> = first
+        .features
+        .iter()
+        .filter(|(name, _)| !telling.contains(name))
+        .map(|(name, value)| format!("{name}={}", text::feature(name, value)))
+        .collect();
+    if common.is_empty() { String::new() } else { format!("with {}", common.join(", ")) }
 }
 
 fn feature_column(name: &str, cases: &[CaseView]) -> Column {
@@ -107,12 +120,12 @@ fn feature_column(name: &str, cases: &[CaseView]) -> Column {
     if cases.iter().any(is_text) { Column::left(name).key(name) } else { Column::right(name).key(name) }
 }
 
-fn feature_cell(value: Option<&Value>) -> Cell {
+fn feature_cell(name: &str, value: Option<&Value>) -> Cell {
     match value {
         None => Cell::missing(),
         Some(Value::Boolean(truth)) => Cell::truth(truth.to_string(), *truth),
-        Some(value @ Value::Integer(integer)) => Cell::number(value.to_string(), *integer as f64),
-        Some(value @ Value::Real(real)) => Cell::number(value.to_string(), *real),
+        Some(value @ Value::Integer(integer)) => Cell::number(text::feature(name, value), *integer as f64),
+        Some(value @ Value::Real(real)) => Cell::number(text::feature(name, value), *real),
         Some(Value::Text(text)) => Cell::text(text.as_str()),
     }
 }
@@ -191,6 +204,8 @@ pub fn plan_table(view: &PlanView) -> Table {
         Column::right("risk").key("risk"),
         Column::left("remark"),
     ]);
+    // What holds for every row is said once, below the table.
+    let all_extrapolate = view.options.iter().all(|option| option.extrapolates);
     for option in &view.options {
         let (time, price) = (&option.walltime, option.price.0);
         let tone = if option.chosen { Tone::Strong } else { Tone::Plain };
@@ -209,26 +224,32 @@ pub fn plan_table(view: &PlanView) -> Table {
             amount(price).tone(tone),
             option.price_ceiling.map_or_else(Cell::missing, |ceiling| amount(ceiling.0)),
             Cell::number(share(option.risk), option.risk),
-            remark_cell(option),
+            remark_cell(option, all_extrapolate),
         ]);
     }
     table.without_empty_columns()
 }
 
-fn remark_cell(option: &OptionView) -> Cell {
+fn remark_cell(option: &OptionView, all_extrapolate: bool) -> Cell {
     if !option.fits() {
         return Cell::text(option.problems.join("; ")).tone(Tone::Bad);
     }
     let words: Vec<&str> = [
         (option.chosen, "recommended"),
         (option.knee, "knee"),
-        (option.default, "default"),
+        (option.default, "full node"),
         (option.on_front, "front"),
-        (option.extrapolates, "extrapolated"),
+        (option.extrapolates && !all_extrapolate, "extrapolated"),
     ]
     .into_iter()
     .filter_map(|(is, word)| is.then_some(word))
     .collect();
+    let also = match option.also_on.len() {
+        0 => None,
+        1 => Some(format!("or {}", option.also_on[0])),
+        others => Some(format!("or {others} other node types")),
+    };
+    let words: Vec<String> = words.into_iter().map(str::to_owned).chain(also).collect();
     if words.is_empty() { Cell::missing() } else { Cell::text(words.join(", ")) }
 }
 

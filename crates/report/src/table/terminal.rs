@@ -2,7 +2,7 @@
 //! the terminal, texts wrap; still too wide, optional columns are left out and named below; and if
 //! that is not enough, each row becomes a block of `name  value` lines.
 
-use super::layout::{NARROWEST, fit, padding, width, wrap};
+use super::layout::{fit, narrowest, padding, width, wrap};
 use super::{Align, Cell, Table};
 use crate::style::{Style, Tone, to_ascii};
 use crate::text::printable;
@@ -28,9 +28,10 @@ impl Table {
                 cells.max(width(&heads[index]))
             })
             .collect();
-        let wraps: Vec<bool> = self.columns.iter().map(|column| column.align == Align::Left).collect();
+        let least: Vec<usize> =
+            (0..heads.len()).map(|index| self.least_width(index, natural[index])).collect();
         let gaps = GAP.len() * (heads.len() - 1);
-        if let Some(widths) = fit(&natural, &wraps, room.saturating_sub(gaps)) {
+        if let Some(widths) = fit(&natural, &least, room.saturating_sub(gaps)) {
             return self.in_columns(&heads, &bodies, &widths, style);
         }
         self.narrowed(room, style).unwrap_or_else(|| self.in_blocks(&heads, &bodies, room, style))
@@ -43,7 +44,7 @@ impl Table {
         (1..=optional.len()).find_map(|count| {
             let dropped = &optional[..count];
             let table = self.clone().with_columns(|index| !dropped.contains(&index));
-            if table.columns.is_empty() || table.narrowest() > room {
+            if table.columns.is_empty() || table.least_total() > room {
                 return None;
             }
             let names: Vec<&str> = dropped.iter().rev().map(|&index| self.columns[index].title()).collect();
@@ -53,12 +54,21 @@ impl Table {
         })
     }
 
+    /// The least width a column may get: numbers are never broken, texts between words.
+    fn least_width(&self, index: usize, natural: usize) -> usize {
+        if self.columns[index].align == Align::Right {
+            return natural;
+        }
+        let texts = self.rows.iter().map(|row| row[index].text.as_str());
+        narrowest(texts.chain([self.columns[index].title.as_str()])).min(natural)
+    }
+
     /// The least width in which the columns still stand side by side.
-    fn narrowest(&self) -> usize {
+    fn least_total(&self) -> usize {
         let cells = |index: usize| {
             let texts = self.rows.iter().map(|row| width(&row[index].text));
             let natural = texts.chain([width(&self.columns[index].title)]).max().unwrap_or(0);
-            if self.columns[index].align == Align::Left { natural.min(NARROWEST) } else { natural }
+            self.least_width(index, natural)
         };
         (0..self.columns.len()).map(cells).sum::<usize>() + GAP.len() * (self.columns.len().saturating_sub(1))
     }

@@ -34,6 +34,8 @@ pub struct OptionView {
     pub knee: bool,
     /// Whether it is the one recommended.
     pub chosen: bool,
+    /// Other node types where every figure is the same.
+    pub also_on: Vec<String>,
     /// Whether it is what people ask for by default: the whole node.
     pub default: bool,
     /// Whether its prediction lies outside what was measured.

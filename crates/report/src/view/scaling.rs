@@ -15,17 +15,26 @@ pub struct AxisView {
     pub quantity: Quantity,
     /// Logarithmic, unless a value is zero or negative.
     pub logarithmic: bool,
+    /// Only whole numbers exist along it: threads, nodes.
+    pub whole: bool,
 }
 
 impl AxisView {
     /// A logarithmic axis.
     pub fn logarithmic(name: impl Into<String>, quantity: Quantity) -> Self {
-        AxisView { name: name.into(), quantity, logarithmic: true }
+        AxisView { name: name.into(), quantity, logarithmic: true, whole: false }
     }
 
     /// A linear axis.
     pub fn linear(name: impl Into<String>, quantity: Quantity) -> Self {
-        AxisView { name: name.into(), quantity, logarithmic: false }
+        AxisView { name: name.into(), quantity, logarithmic: false, whole: false }
+    }
+
+    /// The same axis with ticks at whole numbers alone.
+    #[must_use]
+    pub fn counted(mut self) -> Self {
+        self.whole = true;
+        self
     }
 }
 
@@ -38,6 +47,9 @@ pub struct MeasuredPoint {
     pub y: Observed,
     /// Scaled down or full scale.
     pub scale: Scale,
+    /// Whether it was measured at other values of the features held, and `y` is what the model's ratio
+    /// makes of it here.
+    pub moved: bool,
 }
 
 /// The model along the parameter.

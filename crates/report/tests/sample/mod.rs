@@ -48,12 +48,12 @@ fn series(index: usize, truth: &dyn Fn(f64) -> f64, spread: f64) -> ScalingSerie
     for (i, &n) in SMALL.iter().enumerate() {
         for repetition in 0..3 {
             let y = truth(n) * (1.0 + spread * 0.5 * noise(seed + i as u64 * 10 + repetition));
-            measured.push(MeasuredPoint { x: n, y: Observed::Exact(y), scale: Scale::Sd });
+            measured.push(MeasuredPoint { x: n, y: Observed::Exact(y), scale: Scale::Sd, moved: false });
         }
     }
     for (i, &n) in LARGE.iter().enumerate() {
         let y = truth(n) * (1.0 + spread * 0.3 * noise(seed + 500 + i as u64));
-        measured.push(MeasuredPoint { x: n, y: Observed::Exact(y), scale: Scale::Fs });
+        measured.push(MeasuredPoint { x: n, y: Observed::Exact(y), scale: Scale::Fs, moved: false });
     }
     let estimate = |n: f64| {
         let wide = spread * (0.6 + 0.25 * (n / 20_000.0).max(1.0).ln());
@@ -183,6 +183,7 @@ pub fn plan() -> PlanView {
                 on_front: false,
                 knee: false,
                 chosen: false,
+                also_on: Vec::new(),
                 default: node == "epyc" && count == cores,
                 extrapolates: count > 16,
             });

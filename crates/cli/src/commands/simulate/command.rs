@@ -144,7 +144,7 @@ fn tell(name: &str, result: &SimulateResult, terminal: &Terminal) -> Result<(), 
             result.weeks
         ));
     }
-    terminal.print(&text)
+    terminal.print_text(&text)
 }
 
 #[cfg(test)]

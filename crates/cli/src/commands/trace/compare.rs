@@ -63,7 +63,7 @@ fn tell(comparison: &Comparison, terminal: &Terminal) -> Result<(), Failure> {
         table.push(std::iter::once(Cell::text(takeaway.claim)).chain(cells));
     }
     text.push_str(&table.to_terminal(terminal.width, &terminal.style));
-    terminal.print(&text)
+    terminal.print_text(&text)
 }
 
 /// A file's name without its folder.

@@ -74,5 +74,5 @@ fn tell(result: &PredictResult, terminal: &Terminal) -> Result<(), Failure> {
         number(result.jobs as f64),
         Quantity::Seconds.format(result.mean_run_s)
     ));
-    terminal.print(&text)
+    terminal.print_text(&text)
 }

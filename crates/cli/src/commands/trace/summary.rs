@@ -93,7 +93,7 @@ fn tell(summary: &Summary, terminal: &Terminal) -> Result<(), Failure> {
         };
         text.push_str(&format!("{} {}\n", style.paint(tone, sign), takeaway.sentence));
     }
-    terminal.print(&text)
+    terminal.print_text(&text)
 }
 
 /// Submissions over the day and the week, and utilisation over time, each as one line.
