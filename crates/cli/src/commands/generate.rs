@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use harp_core::{Allocation, ConfigurationKey, Host, Run, Scale, Seconds};
 use harp_experiment::PlannedRun;
 use harp_history::Store;
-use harp_measure::{MemoryMethod, Recorder, Spent, Stop, Summary, Sweep, SweepEnd, SweepError};
+use harp_measure::{MemoryMethod, Pressure, Recorder, Spent, Stop, Summary, Sweep, SweepEnd, SweepError};
 use serde::Serialize;
 
 use crate::arguments::Generate;
@@ -19,6 +19,10 @@ use crate::progress::Progress;
 use crate::project::Project;
 use crate::sweep::{self, Knowledge};
 use crate::terminal::Terminal;
+
+/// The share of a sweep in which something may wait for a processor unremarked. An idle machine has
+/// next to none; housekeeping now and then is normal.
+const BUSY: f64 = 0.15;
 
 /// What came of it; documented in the reference.
 #[derive(Debug, Default, Serialize)]
@@ -135,7 +139,9 @@ impl<'a> Session<'a> {
                 break;
             }
             self.set_up()?;
+            let pressure = Pressure::watch();
             let summary = self.sweep(missing, &mut knowledge)?;
+            self.warn_if_busy(pressure);
             done.completed += summary.completed;
             done.failed += summary.failed;
             done.over_budget = summary.over_budget;
@@ -154,6 +160,17 @@ impl<'a> Session<'a> {
         }
         done.failures = self.failures(&asked_for)?;
         Ok(done)
+    }
+
+    fn warn_if_busy(&self, pressure: Option<Pressure>) {
+        let share = pressure.and_then(|pressure| pressure.share());
+        if let Some(share) = share.filter(|share| *share > BUSY) {
+            self.terminal.say(&format!(
+                "warning: during {} of the sweep something waited for a processor: this machine is busy, or \
+                 runs have more threads than cores; times are longer and less steady than they could be",
+                harp_report::text::share(share)
+            ));
+        }
     }
 
     /// The runs among some that have an outcome and did not complete.
