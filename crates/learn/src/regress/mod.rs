@@ -20,6 +20,7 @@ mod tree;
 mod trended;
 
 pub(crate) use boosting::Boosted;
+pub(crate) use cholesky::Cholesky;
 pub(crate) use linear::Linear;
 pub(crate) use network::{Network, ROWS_FOR_WIDE_NETWORK};
 pub(crate) use posynomial::Posynomial;
