@@ -175,12 +175,7 @@ pub fn plan_view(
             ..option_view(plan)
         })
         .collect();
-    // Where the recommended plan is the full node, there is nothing to hold it against.
-    let full = &advised.default.allocation;
-    let is_full = advised
-        .plan()
-        .is_some_and(|plan| (plan.allocation.cores, plan.allocation.threads) == (full.cores, full.threads));
-    options.extend(default_option(advised).filter(|_| !is_full));
+    add_default(&mut options, advised);
     for option in &mut options {
         // Memory has a column of its own, and the only kind of node there is needs no name.
         option.allocation.memory = None;
@@ -199,6 +194,22 @@ pub fn plan_view(
         reasons: advised.reasons.clone(),
         job_script: script,
         warnings: advised.plan().map(warnings).unwrap_or_default(),
+    }
+}
+
+/// Adds the full node to hold the choice against. Where nobody sets a longest time it may be one of the
+/// plans; where the chosen plan has all of its cores, there is nothing to compare.
+fn add_default(options: &mut Vec<OptionView>, advised: &Recommendation) {
+    let full = &advised.default.allocation;
+    let is_full = |allocation: &Allocation| {
+        (allocation.cores, allocation.threads, &allocation.node_type)
+            == (full.cores, full.threads, &full.node_type)
+    };
+    let same = options.iter_mut().find(|option| is_full(&option.allocation));
+    match same {
+        Some(option) if advised.default.request.is_none() => option.default = true,
+        Some(option) if option.chosen => {}
+        _ => options.extend(default_option(advised)),
     }
 }
 
