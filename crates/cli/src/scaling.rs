@@ -165,13 +165,7 @@ impl<'a> Curve<'a> {
         let mut there = features.clone();
         there.extend(self.held.clone());
         let factor = self.predict(&there)?.value / self.predict(features)?.value;
-        if !(FARTHEST_MOVE.recip()..=FARTHEST_MOVE).contains(&factor) {
-            return Ok(None);
-        }
-        Ok(Some(match observed {
-            Observed::Exact(value) => Observed::Exact(value * factor),
-            Observed::AtLeast(value) => Observed::AtLeast(value * factor),
-        }))
+        Ok(scaled(observed, factor))
     }
 
     /// Whether only whole numbers make sense along the axis, and they are few enough to be seen.
@@ -216,4 +210,26 @@ impl<'a> Curve<'a> {
 /// `method=pow`; empty without categories.
 fn label(categories: &Features) -> String {
     categories.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+/// A measurement times a factor of the model; nothing where that is too large to believe.
+fn scaled(observed: Observed, factor: f64) -> Option<Observed> {
+    (FARTHEST_MOVE.recip()..=FARTHEST_MOVE).contains(&factor).then_some(match observed {
+        Observed::Exact(value) => Observed::Exact(value * factor),
+        Observed::AtLeast(value) => Observed::AtLeast(value * factor),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_moved_only_as_far_as_can_be_believed() {
+        assert_eq!(scaled(Observed::Exact(2.0), 3.0), Some(Observed::Exact(6.0)));
+        assert_eq!(scaled(Observed::AtLeast(2.0), 0.25), Some(Observed::AtLeast(0.5)));
+        for factor in [4.1, 0.2, f64::NAN, f64::INFINITY, -1.0] {
+            assert_eq!(scaled(Observed::Exact(2.0), factor), None);
+        }
+    }
 }
