@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use harp_core::{Dataset, Observed, Row, Scale, Value};
 use harp_learn::{Measured, TargetModel};
-use harp_report::text::feature as feature_text;
+use harp_report::text::{feature as feature_text, is_bytes};
 use harp_report::{
     AxisView, CurvePoint, Estimate, MeasuredPoint, Quantity, ScalingSeries, ScalingView, TestPoint,
 };
@@ -144,7 +144,8 @@ impl<'a> Curve<'a> {
             }
         }
         let x = if low > 0.0 { AxisView::logarithmic } else { AxisView::linear };
-        let x = x(self.name.to_owned(), Quantity::Number);
+        let quantity = if is_bytes(self.name) { Quantity::Bytes } else { Quantity::Number };
+        let x = x(self.name.to_owned(), quantity);
         let x = if self.is_counted(low, high) { x.counted() } else { x };
         let any_moved = series.values().any(|(_, series)| series.measured.iter().any(|run| run.moved));
         let target = target_words(&self.model.target);
