@@ -43,6 +43,8 @@ fn from_init_with_an_input_file_to_a_prediction() {
     let by_size = support::json(here, &["predict", "size=1500", "in_bytes=9000", "--json"]);
     let estimate = |answer: &serde_json::Value| answer["cases"][0]["predictions"][0]["estimate"].clone();
     assert_eq!(estimate(&by_file), estimate(&by_size));
+    let in_units = support::json(here, &["predict", "size=1500", "in_bytes=9KB", "--json"]);
+    assert_eq!(in_units["cases"][0]["features"]["in_bytes"], 9000, "{in_units:#}");
 
     // Both commands take the same keys; what only the file itself can tell is said.
     let recommended = support::json(here, &["recommend", "size=1500", "in_bytes=9000", "--json"]);
