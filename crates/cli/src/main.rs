@@ -9,6 +9,7 @@ mod cells;
 mod commands;
 mod failure;
 mod failures;
+mod plan_view;
 mod programs;
 mod progress;
 mod project;

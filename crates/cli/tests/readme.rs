@@ -89,9 +89,14 @@ fn execute(document: &str, folder: &Path, command: &str, expected: &[String]) {
     let printed: Vec<String> = printed.lines().map(shape).collect();
     let shown: Vec<String> =
         expected.iter().map(|line| shape(line)).filter(|line| !line.is_empty() && line != "…").collect();
-    let found = shown.iter().filter(|line| printed.contains(line)).count();
+    // A sentence may be broken elsewhere than shown, where numbers are longer or shorter.
+    let sentences = printed.join(" ");
+    let is_printed = |line: &String| {
+        printed.contains(line) || (line.split(' ').count() >= 6 && sentences.contains(line.as_str()))
+    };
+    let found = shown.iter().filter(|line| is_printed(line)).count();
     assert!(
-        shown.first().is_none_or(|first| printed.contains(first)) && 2 * found >= shown.len(),
+        shown.first().is_none_or(is_printed) && 2 * found >= shown.len(),
         "{document}: `{command}` prints something else ({found} of {} lines found)\nshown:\n{}\nprinted:\n{}\nstderr:\n{said}",
         shown.len(),
         shown.join("\n"),

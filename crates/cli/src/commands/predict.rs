@@ -263,10 +263,9 @@ fn table(answer: &Answer, names: &[String]) -> Table {
             columns.push(Column::right(target_words(prediction)).key(prediction.target.clone()));
             columns.push(
                 Column::right(format!("{} interval", harp_report::text::share(answer.interval)))
-                    .key(format!("{}_interval", prediction.target))
-                    .optional(),
+                    .key(format!("{}_interval", prediction.target)),
             );
-            columns.push(Column::right("request").key(format!("{}_request", prediction.target)));
+            columns.push(Column::right("request").key(format!("{}_request", prediction.target)).optional());
         }
         columns.push(Column::left("note"));
     }

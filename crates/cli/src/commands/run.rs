@@ -17,6 +17,7 @@ use crate::arguments::Run;
 use crate::commands::generate::Session;
 use crate::commands::{build, generate, recommend, site};
 use crate::failure::{Exit, Failure};
+use crate::plan_view::plan_view;
 use crate::project::{self, Project};
 use crate::terminal::Terminal;
 use crate::views;
@@ -157,7 +158,7 @@ fn plan_of_largest(
     let site = site::find(project.experiment.learn.site.as_deref().unwrap_or("local"))?;
     let advised = recommend::advise(project, model, &site, &case, Limits::default(), true)?;
     let script = recommend::job_script(project, &site, &case, &advised, None)?;
-    Ok(Some(recommend::plan_view(&site, &case, &advised, script)))
+    Ok(Some(plan_view(&site, &case, &advised, script)))
 }
 
 /// Every chart of the page as a file of its own.

@@ -6,6 +6,7 @@ mod axis;
 mod candidates;
 pub(crate) mod colour;
 mod frame;
+mod grid;
 mod lettering;
 mod marks;
 mod miniature;

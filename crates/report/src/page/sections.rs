@@ -2,7 +2,9 @@
 
 use crate::chart::{Canvas, accuracy_chart, candidates_chart, pareto_chart, scaling_chart};
 use crate::narrative::{plan_sentence, target_sentence, target_words};
-use crate::table::{Table, candidates_table, cases_table, host_table, plan_table, sweep_table};
+use crate::table::{
+    Table, candidates_table, cases_table, common_features, host_table, plan_table, sweep_table,
+};
 use crate::text::{escape, glued, percent, plural};
 use crate::view::{PlanView, Provenance, RunView, TargetView, Verdict};
 
@@ -64,6 +66,10 @@ pub(super) fn target(index: usize, view: &TargetView) -> String {
         out.push_str("<h3>Predicted against actual</h3>\n");
     }
     if !view.cases.is_empty() {
+        let common = common_features(view);
+        if !common.is_empty() {
+            out.push_str(&format!("<p>All cases {common}.</p>\n", common = escape(&common)));
+        }
         out.push_str(&table(&cases_table(view)));
     }
     let evidence = &view.evidence;
