@@ -8,7 +8,7 @@ use common::{Noise, columns, row};
 use harp_core::{Dataset, Row, Scale, Target, Value};
 use harp_learn::{BuildOptions, Doubt, FEWEST_CONFIGURATIONS, ModelKind, Place, build};
 
-const PROGRAMS: u64 = 24;
+const PROGRAMS: u64 = 8;
 
 /// One law is enough to see what runs teach, and quick enough to build hundreds of times.
 fn quick() -> BuildOptions {
