@@ -95,7 +95,7 @@ pub enum Command {
     Trace(Trace),
     /// Play a job trace again under other scheduling policies or with other run-time estimates
     #[command(
-        after_help = "Examples:\n  harp simulate KTH-SP2.swf.gz --procs 100 --policy easy\n  harp simulate jobs.csv --procs 4392 --compare fcfs easy relaxed adaptive-relaxed\n  harp simulate jobs.swf --policy sjf+easy --estimates last2 --schedule out.csv\n\nPolicies, estimates and the rule for what happens within one second: docs/simulation.md."
+        after_help = "Examples:\n  harp simulate KTH-SP2.swf.gz --procs 100 --policy easy\n  harp simulate jobs.csv --procs 4392 --compare fcfs easy relaxed adaptive-relaxed\n  harp simulate jobs.swf --policy sjf+easy --estimates last2 --schedule out.csv --charts charts\n\nPolicies, estimates and the rule for what happens within one second: docs/simulation.md."
     )]
     Simulate(Simulate),
     /// List the sites harp knows, or show one

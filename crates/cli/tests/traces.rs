@@ -101,6 +101,66 @@ fn a_summary_counts_what_is_in_the_trace() {
 }
 
 #[test]
+fn waits_that_cannot_be_are_told() {
+    // Two jobs of three processors at once on four.
+    let directory = folder(&TRACE.replace("2 10 90 50 4 -1 -1 4", "2 10 20 50 3 -1 -1 3"));
+    let here = directory.path();
+    let notes = |arguments: &[&str]| support::json(here, arguments)["notes"].to_string();
+    let impossible = notes(&["trace", "summary", "t.swf", "--json"]);
+    assert!(impossible.contains("of 4 processors are in use at once"), "{impossible}");
+    assert!(said(here, &["trace", "summary", "t.swf"], 0).contains("note: by the trace's own waits"));
+    assert_eq!(notes(&["trace", "summary", "t.swf", "--machine", "procs=7", "--json"]), "[]");
+}
+
+#[test]
+fn the_page_of_a_summary_is_whole_and_safe() {
+    let directory = folder(TRACE);
+    let here = directory.path();
+    fs::write(here.join("<b>&.swf"), TRACE).unwrap();
+    let told = said(here, &["trace", "summary", "<b>&.swf", "--html", "page.html"], 0);
+    assert!(told.contains("wrote page.html"), "{told}");
+    let page = fs::read_to_string(here.join("page.html")).unwrap();
+    for expected in [
+        "How long jobs run and wait",
+        "Submissions by hour of the day",
+        "Utilisation over time",
+        "Who uses the machine",
+        "How jobs end",
+        "Users repeat themselves",
+        "What follows",
+        "</html>",
+    ] {
+        assert!(page.contains(expected), "{expected}");
+    }
+    for forbidden in ["<b>", "<script", "<link", "src=", "@import"] {
+        assert!(!page.contains(forbidden), "{forbidden}");
+    }
+}
+
+#[test]
+fn the_charts_of_a_simulation_are_written_for_every_policy() {
+    let directory = folder(TRACE);
+    let here = directory.path();
+    let arguments = ["simulate", "t.swf", "--compare", "easy", "sjf+easy", "--charts", "charts"];
+    support::run(here, &arguments, 0);
+    let chart = |name: &str| fs::read_to_string(here.join("charts").join(name)).unwrap();
+    for name in ["wait.svg", "queue.svg", "utilisation.svg"] {
+        let text = chart(name);
+        assert!(text.starts_with("<svg") && text.contains("sjf+easy"), "{name}: {text}");
+    }
+    // All four jobs, 2 on all processors.
+    let text = chart("gantt-easy.svg");
+    for job in ["<title>1</title>", "<title>2</title>", "<title>3</title>", "<title>4</title>"] {
+        assert!(text.contains(job), "{job}: {text}");
+    }
+    assert!(here.join("charts/gantt-sjf-easy.svg").exists());
+    support::run(here, &[&arguments[..], &["--window", "0..60"]].concat(), 0);
+    let text = chart("gantt-easy.svg");
+    assert!(text.contains("<title>3</title>") && !text.contains("<title>2</title>"), "{text}");
+    support::run(here, &["simulate", "t.swf", "--window", "0..60"], 2);
+}
+
+#[test]
 fn traces_survive_conversion_there_and_back() {
     let directory = folder(TRACE);
     let here = directory.path();

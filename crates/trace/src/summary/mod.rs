@@ -66,6 +66,23 @@ pub struct MachineSummary {
     pub source: &'static str,
 }
 
+/// Says when the trace's own starts and ends put more on the machine than it has.
+fn overfull(geometry: &Geometry, size: u32, unit: &str) -> Option<String> {
+    let points = &geometry.utilisation_over_time;
+    // jobs that end and start in the same second may overlap by as much
+    let beyond = points.iter().filter(|point| point.utilisation > 1.001).count();
+    let most = points.iter().map(|point| point.utilisation).fold(0.0, f64::max);
+    (beyond > 0).then(|| {
+        format!(
+            "by the trace's own waits and run times up to {:.0} % of {size} {unit} are in use at once (above \
+             100 % for {:.0} % of the time): its waits or the machine's size are not right, and figures made of \
+             waits and utilisation share the fault",
+            100.0 * most,
+            (100.0 * beyond as f64 / points.len() as f64).max(1.0)
+        )
+    })
+}
+
 impl Collector {
     /// Makes the characterisation of what was collected.
     pub fn finish(self, reading: &Reading, machine: Machine) -> Result<Summary, TraceError> {
@@ -106,6 +123,7 @@ impl Collector {
         let by_length = classes::summarise(&rows, ["short", "middle", "long"], classes::length_class);
         let failures = classes::failures(&rows);
         let geometry = geometry::geometry(&rows, size, offset, by_size, by_length);
+        notes.extend(overfull(&geometry, size, unit));
         let users = users::users(&mut rows, &self.originals, reading);
         let first = geometry.first_submit;
         let mut summary = Summary {

@@ -1,5 +1,6 @@
 //! `harp simulate`: a trace played again under other policies or estimates.
 
+mod charts;
 mod command;
 mod tables;
 
