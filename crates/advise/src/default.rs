@@ -18,7 +18,7 @@ pub struct DefaultPlan {
     pub request: Option<Seconds>,
     /// Price of the full node for that time.
     pub price_of_request: Option<Money>,
-    /// Time predicted on the full node, where that is within the measured range.
+    /// Time predicted on the full node, where that is as well within the measured range as the plan.
     pub expected: Option<Seconds>,
     /// Price of the full node for that time.
     pub price_of_use: Option<Money>,
@@ -55,8 +55,10 @@ impl DefaultPlan {
         let placement = chosen.placement.clone();
         let partition = placement.partition.as_deref().and_then(|name| site.partition(name));
         let request = partition.and_then(|partition| partition.max_time);
+        // Comparable only if it lies no further outside what was measured than the plan itself.
+        let known = |feature: &str| chosen.out_of_range.iter().any(|outside| outside.feature == feature);
         let expected = forecast
-            .filter(|forecast| !forecast.walltime.extrapolates())
+            .filter(|forecast| forecast.walltime.out_of_range.iter().all(|outside| known(&outside.feature)))
             .map(|forecast| Seconds(forecast.walltime.estimate));
         let price = |time: Seconds| site.price(&allocation, &placement, time).ok();
         DefaultPlan {

@@ -124,7 +124,22 @@ impl Project {
 
     /// The file the model is written to.
     pub fn model_file(&self) -> PathBuf {
-        self.state().join("model.json")
+        self.result("model.json")
+    }
+
+    /// The file the page is written to.
+    pub fn page_file(&self) -> PathBuf {
+        self.result("report.html")
+    }
+
+    /// A result of this experiment: several experiment files in one folder keep theirs apart.
+    fn result(&self, name: &str) -> PathBuf {
+        match self.file.file_stem() {
+            Some(stem) if self.file.file_name() != Some(USUAL_FILE.as_ref()) => {
+                self.state().join(format!("{}.{name}", stem.to_string_lossy()))
+            }
+            _ => self.state().join(name),
+        }
     }
 
     /// The size of a file given relative to the experiment file.
@@ -137,7 +152,7 @@ impl Project {
 pub fn read_model(file: &Path) -> Result<ModelFile, Failure> {
     let text = fs::read_to_string(file).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => Failure::bad_input(format!("there is no model {}", file.display()))
-            .hint("`harp build` makes one from the runs of `harp generate`")
+            .hint("`harp build` makes one from the runs of `harp generate`; --model names one elsewhere")
             .exit(Exit::NotEnoughEvidence),
         _ => Failure::file("read", file, &error),
     })?;

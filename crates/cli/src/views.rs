@@ -91,3 +91,16 @@ pub fn target_words(target: &Target) -> String {
         Target::Metric(name) => name.clone(),
     }
 }
+
+/// A model's formula, with the target in front instead of the general `T`.
+pub fn formula(model: &TargetModel) -> Option<String> {
+    let symbol = match &model.target {
+        Target::Walltime | Target::CpuTime => "seconds".to_owned(),
+        Target::PeakMemory => "bytes".to_owned(),
+        Target::Metric(name) => name.clone(),
+    };
+    model.formula.as_ref().map(|formula| match formula.strip_prefix("T ≈ ") {
+        Some(rest) => format!("{symbol} ≈ {rest}"),
+        None => formula.clone(),
+    })
+}

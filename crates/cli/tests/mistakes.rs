@@ -154,3 +154,19 @@ fn two_sweeps_of_one_experiment_do_not_run_at_once() {
     assert_eq!(status["running"].as_array().unwrap().len(), 1, "{status:#}");
     assert!(first.wait().unwrap().success());
 }
+
+#[test]
+fn a_case_to_be_predicted_is_never_learned_from() {
+    let directory = folder(&GOOD.replace("test = [8]", "fs = [8]"));
+    let here = directory.path();
+    support::run(here, &["generate"], 0);
+    fs::write(here.join("harp.toml"), GOOD).unwrap();
+    let output = support::run(here, &["run"], 0);
+    assert!(
+        support::stderr(&output).contains("1 runs of cases that are now to be predicted"),
+        "{}",
+        support::stderr(&output)
+    );
+    let built = support::json(here, &["build", "--json"]);
+    assert_eq!(built[0]["evidence"]["full_scale_runs"], 0, "{built:#}");
+}

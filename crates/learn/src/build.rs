@@ -4,11 +4,12 @@ use harp_core::{Dataset, Evidence, Target};
 
 use crate::choose::tabulate;
 use crate::describe::{censored_warning, explain, features_of, left_out_warnings, what_to_run};
+use crate::ensemble::{Ensemble, Member};
 use crate::pipeline::Pipeline;
 use crate::prepare::{Prepared, without_disturbed};
 use crate::table::Table;
 use crate::validate::{Character, Plan, Residuals, balanced, judge, seed_of};
-use crate::{BuildOptions, LearnError, Mix, TargetModel};
+use crate::{BuildOptions, LearnError, Mix, ModelKind, TargetModel};
 
 /// Fewest different configurations that can teach anything.
 pub const FEWEST_CONFIGURATIONS: usize = 4;
@@ -34,7 +35,10 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
     let table = if one_sided && options.remove_outliers { without_disturbed(table) } else { table };
     let character = Character::of(&table);
     let plan = Plan::of(&table, options.seed);
-    let verdicts = judge(&table, &plan, &character, options);
+    let mut verdicts = judge(&table, &plan, &character, options);
+    let ensemble = options.models.contains(&ModelKind::Ensemble).then(|| Ensemble::of(&verdicts)).flatten();
+    let members = ensemble.as_ref().map(|ensemble| ensemble.members.clone()).unwrap_or_default();
+    verdicts.extend(ensemble.map(|ensemble| ensemble.verdict));
     let scored = tabulate(&verdicts, &character, options.reexecution);
     let nothing = |reason: String| LearnError::NoCandidate { target: dataset.target.clone(), reason };
     let Some(winner) = scored.winner(options.policy) else {
@@ -48,13 +52,23 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
 
     let all: Vec<usize> = (0..table.rows.len()).collect();
     let rows = match scored.candidates[winner].mix {
-        Mix { full_scale_percent: 1..100 } => balanced(&table, &all),
+        Mix { full_scale_percent: 1.. } => balanced(&table, &all),
         _ => all.iter().map(|&row| (row, 1.0)).collect(),
     };
     let prepared = Prepared::of(&table, &rows, options.remove_outliers);
-    let model = scored.candidates[winner].model;
-    let seed = seed_of(options.seed, model, usize::MAX);
-    let pipeline = Pipeline::fit(model, &prepared, options.principal_components, seed).map_err(nothing)?;
+    let fit = |model: ModelKind| {
+        let seed = seed_of(options.seed, model, usize::MAX);
+        Pipeline::fit(model, &prepared, options.principal_components, seed)
+    };
+    let members = match scored.candidates[winner].model {
+        ModelKind::Ensemble => members,
+        model => vec![(model, 1.0)],
+    };
+    let mut fitted = Vec::new();
+    for (model, weight) in &members {
+        fitted.push(Member { weight: *weight, pipeline: fit(*model).map_err(&nothing)? });
+    }
+    let pipeline = fitted.remove(0).pipeline;
 
     let mut validation_rows: Vec<usize> = judged.iter().map(|said| said.row).collect();
     validation_rows.sort_unstable();
@@ -83,6 +97,7 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
         censored_runs: table.censored.len(),
         warnings: left_out_warnings(&table, &prepared),
         pipeline,
+        members: fitted,
         residuals,
         candidates: scored.candidates,
     };

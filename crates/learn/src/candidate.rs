@@ -23,11 +23,27 @@ pub enum ModelKind {
     PowerLaw,
     /// The same with products of logarithms: exponents that change with size.
     CurvedPowerLaw,
+    /// Least squares on the target itself with products of columns and reciprocals.
+    Raw,
+    /// Sum of power laws.
+    Posynomial,
+    /// Gaussian process on logarithms.
+    Process,
+    /// Gaussian process on logarithms over a power law.
+    TrendProcess,
+    /// Sum of power laws, and a Gaussian process of what it leaves.
+    PosynomialProcess,
+    /// Boosted trees on the logarithm.
+    Boosting,
+    /// Sum of power laws, and boosted trees of what it leaves.
+    PosynomialBoosting,
+    /// The best few of the others together.
+    Ensemble,
 }
 
 impl ModelKind {
     /// All of them, in the order of the table.
-    pub const ALL: [ModelKind; 7] = [
+    pub const ALL: [ModelKind; 15] = [
         ModelKind::Constant,
         ModelKind::Linear,
         ModelKind::Tree,
@@ -35,6 +51,14 @@ impl ModelKind {
         ModelKind::SmallNetwork,
         ModelKind::PowerLaw,
         ModelKind::CurvedPowerLaw,
+        ModelKind::Raw,
+        ModelKind::Posynomial,
+        ModelKind::Process,
+        ModelKind::TrendProcess,
+        ModelKind::PosynomialProcess,
+        ModelKind::Boosting,
+        ModelKind::PosynomialBoosting,
+        ModelKind::Ensemble,
     ];
 
     /// The name shown to people.
@@ -47,7 +71,29 @@ impl ModelKind {
             ModelKind::SmallNetwork => "network 16-8-1",
             ModelKind::PowerLaw => "power law",
             ModelKind::CurvedPowerLaw => "curved power law",
+            ModelKind::Raw => "sum of products",
+            ModelKind::Posynomial => "sum of power laws",
+            ModelKind::Process => "Gaussian process",
+            ModelKind::TrendProcess => "power law + Gaussian process",
+            ModelKind::PosynomialProcess => "power laws + Gaussian process",
+            ModelKind::Boosting => "boosted trees",
+            ModelKind::PosynomialBoosting => "power laws + boosted trees",
+            ModelKind::Ensemble => "ensemble",
         }
+    }
+
+    /// Whether it is tried on every mix of the study, or only on all runs there are.
+    pub fn in_every_mix(self) -> bool {
+        matches!(
+            self,
+            ModelKind::Constant
+                | ModelKind::Linear
+                | ModelKind::Tree
+                | ModelKind::Network
+                | ModelKind::SmallNetwork
+                | ModelKind::PowerLaw
+                | ModelKind::CurvedPowerLaw
+        )
     }
 }
 
@@ -97,7 +143,7 @@ pub enum AdjustmentKind {
     None,
     /// The study's factor: 1 + MAPE of the under-predicted validation runs.
     Study,
-    /// Our factor: covers every validation run and the upper noise (97.5 % of the residuals'
+    /// Our factor: covers every validation run and the upper noise (99 % of the residuals'
     /// distribution), so that candidates can be compared by how little they waste when they are
     /// never under.
     Envelope,

@@ -2,14 +2,16 @@
 
 use harp_core::{Reexecution, Scores};
 
-use crate::statistics::mean;
+use crate::ensemble::error;
 use crate::validate::{Character, Judged, Verdict, undisturbed_level};
 use crate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind, Policy};
 
 /// The level of the residuals' distribution that the envelope covers at least.
-const ENVELOPE_LEVEL: f64 = 0.975;
+const ENVELOPE_LEVEL: f64 = 0.99;
 /// Models compete for the lowest waste whose own error is at most this times the lowest.
 const CREDIBLE: f64 = 1.25;
+/// By cost a single model must be this much better than the ensemble, which is steadier.
+const ALONE: f64 = 1.1;
 /// Predictions are scored up to here, so that their squares are numbers.
 const LARGEST: f64 = 1e140;
 
@@ -98,7 +100,10 @@ impl<'a> Table<'a> {
                 Policy::Wtm => {
                     [of(scores.map(|scores| scores.upp)), of(scores.map(|s| s.ov_mape.unwrap_or(0.0))), mae]
                 }
-                Policy::Cost => [of(candidate.reserved_ratio), mae, 0.0],
+                Policy::Cost | Policy::Upp { .. } => {
+                    let alone = if candidate.model == ModelKind::Ensemble { 1.0 } else { ALONE };
+                    [alone * of(candidate.reserved_ratio), mae, 0.0]
+                }
             }
         };
         let credible = self.credible();
@@ -109,7 +114,9 @@ impl<'a> Table<'a> {
             let plain = candidate.adjustment.kind == AdjustmentKind::None;
             let closest = Some(candidate.mix) == self.largest_mix(candidate.model);
             let credible = policy == Policy::Mae || credible.contains(&candidate.model);
-            candidate.scores.is_some() && credible && (policy != Policy::Cost || (plain && closest))
+            candidate.scores.is_some()
+                && credible
+                && (matches!(policy, Policy::Mae | Policy::Wtm) || (plain && closest))
         };
         (0..self.candidates.len()).filter(admitted).min_by(|left, right| {
             let pairs = key(left).into_iter().zip(key(right));
@@ -128,15 +135,15 @@ impl<'a> Table<'a> {
     /// Models whose own predictions, before any factor, are not clearly worse than the best model's:
     /// a large factor hides that a model is always under, until a case lies farther out.
     fn credible(&self) -> Vec<ModelKind> {
-        let error = |model: ModelKind| {
+        let error_of = |model: ModelKind| {
             let mix = self.largest_mix(model)?;
             let same = |candidate: &Candidate| candidate.model == model && candidate.mix == mix;
             let judged = self.candidates.iter().zip(&self.judged);
             let judged = judged.filter(|(candidate, _)| same(candidate)).find_map(|(_, judged)| *judged)?;
-            mean(judged.iter().map(|said| (said.actual / said.predicted).ln().abs()))
+            error(judged)
         };
         let errors: Vec<(ModelKind, f64)> =
-            ModelKind::ALL.into_iter().filter_map(|model| Some((model, error(model)?))).collect();
+            ModelKind::ALL.into_iter().filter_map(|model| Some((model, error_of(model)?))).collect();
         let lowest = errors.iter().map(|&(_, error)| error).fold(f64::INFINITY, f64::min);
         errors.into_iter().filter(|&(_, error)| error <= CREDIBLE * lowest).map(|(model, _)| model).collect()
     }

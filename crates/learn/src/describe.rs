@@ -96,7 +96,7 @@ pub(crate) fn explain(
                 scores.upp
             )
         }
-        Policy::Cost => format!(
+        Policy::Cost | Policy::Upp { .. } => format!(
             "the lowest expected cost with re-execution, {:.2} times the truth reserved",
             chosen.reserved_ratio.unwrap_or(f64::NAN)
         ),

@@ -63,6 +63,12 @@ pub enum LearnError {
         /// Why the last one failed.
         reason: String,
     },
+    /// There is no row of scale `test` with a measured value.
+    #[error("{target}: there is no finished run of scale `test` to judge on; mark some rows as test")]
+    NothingToJudge {
+        /// What was to be judged.
+        target: Target,
+    },
     /// A distribution could not be made from the model's residuals.
     #[error("the model's residuals do not make a distribution: {reason}")]
     BadDistribution {

@@ -10,10 +10,12 @@
 //! the same data and seed give the same model on any number of threads. Rows of scale `test` are
 //! never looked at, and runs killed at a limit never train as if they had finished.
 
+mod backtest;
 mod build;
 mod candidate;
 mod choose;
 mod describe;
+mod ensemble;
 mod error;
 mod evaluate;
 mod feature;
@@ -27,6 +29,7 @@ mod statistics;
 mod table;
 mod validate;
 
+pub use backtest::{Backtest, BacktestIntervals, BacktestModel, BacktestRequest, BacktestRows, backtest};
 pub use build::{FEWEST_CONFIGURATIONS, build};
 pub use candidate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind};
 pub use error::{LearnError, ModelFileError};

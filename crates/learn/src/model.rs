@@ -7,6 +7,7 @@ use harp_core::{Column, Distribution, Evidence, OutOfRange, Prediction, Reexecut
 use serde::{Deserialize, Serialize};
 
 use crate::choose::cheapest_request;
+use crate::ensemble::{Member, together};
 use crate::pipeline::Pipeline;
 use crate::prepare::Beyond;
 use crate::validate::Residuals;
@@ -66,6 +67,9 @@ pub struct TargetModel {
     pub warnings: Vec<String>,
     /// The winner, fitted on everything.
     pub(crate) pipeline: Pipeline,
+    /// Further members, if the winner is an ensemble; the first has the rest of the weight.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) members: Vec<Member>,
     /// Where the truth may lie around its prediction.
     pub(crate) residuals: Residuals,
 }
@@ -81,12 +85,13 @@ impl TargetModel {
         let cells: Vec<Option<&Value>> =
             self.features.iter().map(|feature| case.get(&feature.name)).collect();
         self.admit(&cells)?;
-        let (centre, beyond) = self.pipeline.predict(&cells);
+        let (centre, beyond) = self.centre(&cells);
         let stretch = self.stretch(&cells, beyond);
         let distribution = self.distribution(centre, stretch)?;
         let estimate = distribution.median();
         let request = match self.policy {
             Policy::Mae | Policy::Wtm => self.adjusted(centre, stretch),
+            Policy::Upp { per_mille } => distribution.quantile(1.0 - f64::from(per_mille) / 1000.0),
             Policy::Cost => {
                 let level = |index: usize| (index as f64 + 0.5) / COST_POINTS as f64;
                 let truths: Vec<f64> =
@@ -94,14 +99,29 @@ impl TargetModel {
                 cheapest_request(&truths, self.reexecution)
             }
         };
+        // Memory a little short kills a job as surely as memory far short, and a little more costs
+        // nothing: its request covers the upper end of the 90 % interval whatever the policy.
+        let floor = match self.target {
+            Target::PeakMemory => distribution.quantile(0.95),
+            _ => estimate,
+        };
         Ok(Prediction {
             target: self.target.clone(),
             estimate,
             distribution,
-            request: request.max(estimate),
+            request: request.max(floor),
             evidence: self.evidence.clone(),
             out_of_range: self.out_of_range(&cells),
         })
+    }
+
+    /// What the members say together, and how far beyond the measured range the case lies.
+    fn centre(&self, cells: &[Option<&Value>]) -> (f64, Beyond) {
+        let (first, beyond) = self.pipeline.predict(cells);
+        let rest: f64 = self.members.iter().map(|member| member.weight).sum();
+        let mut said = vec![(1.0 - rest, first)];
+        said.extend(self.members.iter().map(|member| (member.weight, member.pipeline.predict(cells).0)));
+        (together(&said), beyond)
     }
 
     /// The prediction raised by the winner's adjustment.
@@ -164,8 +184,7 @@ impl TargetModel {
     /// How many times wider than inside the measured range the distribution is.
     fn stretch(&self, cells: &[Option<&Value>], beyond: Beyond) -> f64 {
         let scale = self.residuals.scale;
-        let distance = |spans: f64| 1.0 + spans.min(1e100).powi(2);
-        let widened = scale * (distance(beyond.spans) / distance(self.residuals.spans)).sqrt();
+        let widened = scale * Beyond::stretch(beyond.spans) / Beyond::stretch(self.residuals.spans);
         let unknown: f64 = self
             .features
             .iter()
@@ -212,6 +231,11 @@ impl TargetModel {
             return Err("the growth of requests is not a number".to_owned());
         }
         self.residuals.check()?;
+        let weights = || self.members.iter().map(|member| member.weight);
+        if !weights().all(|weight| weight > 0.0) || weights().sum::<f64>() >= 1.0 {
+            return Err("the weights of the members are not shares".to_owned());
+        }
+        self.members.iter().try_for_each(|member| member.pipeline.check(self.features.len()))?;
         self.pipeline.check(self.features.len())
     }
 }

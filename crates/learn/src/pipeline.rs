@@ -27,7 +27,7 @@ impl Pipeline {
         principal_components: bool,
         seed: u64,
     ) -> Result<Pipeline, String> {
-        let regressor = regressor(kind);
+        let regressor = regressor(kind).ok_or("it is made of others")?;
         let standardiser = regressor
             .standardised()
             .then(|| Standardiser::fit(&prepared.inputs, &prepared.weights, principal_components));
@@ -41,13 +41,18 @@ impl Pipeline {
             roles: if standard.is_some() { &[] } else { &prepared.roles },
             configurations: prepared.configurations,
             seed,
+            law: Some(&prepared.law),
         })?;
         Ok(Pipeline {
             encoder: prepared.encoder.clone(),
             kept: prepared.reduction.kept.clone(),
             standardiser,
             fitted,
-            bounds: prepared.bounds.clone(),
+            bounds: match kind {
+                // What depends on nothing is nowhere out of range.
+                ModelKind::Constant => prepared.bounds.without_ranges(),
+                _ => prepared.bounds.clone(),
+            },
         })
     }
 
@@ -75,11 +80,10 @@ impl Pipeline {
         used
     }
 
-    /// The winner's formula, if it has one.
+    /// What the model says of itself: a formula, length scales or importances.
     pub(crate) fn formula(&self, names: &[String]) -> Option<String> {
-        let Fitted::PowerLaw(law) = &self.fitted else { return None };
         let columns = self.encoder.columns();
-        Some(law.formula(|column| {
+        let name = |column: usize| {
             let role = columns[self.kept[column]];
             let name = &names[role.feature];
             match role.role {
@@ -87,7 +91,16 @@ impl Pipeline {
                 Role::Level(level) => format!("{name}={}", self.encoder.level(role.feature, level)),
                 Role::Missing => format!("{name} missing"),
             }
-        }))
+        };
+        match &self.fitted {
+            Fitted::PowerLaw(law) => Some(law.formula(name)),
+            Fitted::Raw(law) => Some(law.formula(name)),
+            Fitted::Posynomial(law) => Some(law.formula(name)),
+            Fitted::Process(process) => Some(process.describe(name)),
+            Fitted::Boosted(boosted) => Some(boosted.describe(name)),
+            Fitted::Trended(trended) => Some(trended.describe(name)),
+            Fitted::Linear(_) | Fitted::Tree(_) | Fitted::Network(_) => None,
+        }
     }
 
     /// Whether the parts fit together for the given number of features.

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use harp_core::{Run, Target};
+use harp_core::{Run, Scale, Target};
 use harp_learn::{BuildOptions, ModelFile, TargetModel};
 use serde::Serialize;
 
 use crate::arguments::{Build, BuildSettings};
 use crate::failure::{Exit, Failure};
 use crate::project::{self, Project};
+use crate::sweep::{self, Knowledge};
 use crate::terminal::Terminal;
 
 /// What is said of one target.
@@ -16,7 +17,7 @@ use crate::terminal::Terminal;
 struct Built<'a> {
     target: &'a Target,
     winner: Option<String>,
-    formula: Option<&'a str>,
+    formula: Option<String>,
     explanation: &'a str,
     scores: Option<&'a harp_core::Scores>,
     evidence: &'a harp_core::Evidence,
@@ -65,7 +66,11 @@ pub fn build_model(
     terminal: &Terminal,
 ) -> Result<ModelFile, Failure> {
     let options = build_options(project, settings);
-    let runs: Vec<&Run> = recorded.iter().map(|recorded| &recorded.run).collect();
+    let (runs, leaked) = without_test_cases(project, recorded);
+    if leaked > 0 {
+        terminal
+            .say(&format!("{leaked} runs of cases that are now to be predicted (scale test) are left out"));
+    }
     let mut models = Vec::new();
     for target in &project.experiment.learn.targets {
         let (table, skipped) = harp_history::dataset(runs.iter().copied(), target);
@@ -85,6 +90,24 @@ pub fn build_model(
     }
     let created_by = format!("harp {}", env!("CARGO_PKG_VERSION"));
     Ok(ModelFile::new(&project.experiment.application(), &created_by, models))
+}
+
+/// The runs without those at other scales that are the same case as one to be predicted: predicting
+/// what was learned from proves nothing. How many those are.
+fn without_test_cases<'a>(
+    project: &Project,
+    recorded: &'a [harp_history::Recorded],
+) -> (Vec<&'a Run>, usize) {
+    let planned =
+        Knowledge::of(project).and_then(|knowledge| sweep::planned(project, &[Scale::Test], &knowledge));
+    // Without test values there is nothing to keep apart.
+    let planned = planned.map(|plan| plan.runs).unwrap_or_default();
+    let tests: Vec<_> = planned.iter().map(|run| run.configuration.values()).collect();
+    let is_leak =
+        |run: &Run| run.configuration.scale != Scale::Test && tests.contains(&run.configuration.values());
+    let runs = recorded.iter().map(|recorded| &recorded.run);
+    let (leaked, kept): (Vec<&Run>, Vec<&Run>) = runs.partition(|run| is_leak(run));
+    (kept, leaked.len())
 }
 
 fn build_options(project: &Project, settings: &BuildSettings) -> BuildOptions {
@@ -110,7 +133,7 @@ fn summary(model: &TargetModel) -> Built<'_> {
     Built {
         target: &model.target,
         winner: model.winner().map(ToString::to_string),
-        formula: model.formula.as_deref(),
+        formula: crate::views::formula(model),
         explanation: &model.explanation,
         scores: model.winner().and_then(|winner| winner.scores.as_ref()),
         evidence: &model.evidence,
@@ -120,7 +143,7 @@ fn summary(model: &TargetModel) -> Built<'_> {
 
 fn describe(model: &TargetModel, built: &Built<'_>) -> String {
     let mut lines = vec![format!("{}: {}", model.target, built.winner.as_deref().unwrap_or("no model"))];
-    lines.extend(built.formula.map(|formula| format!("  {formula}")));
+    lines.extend(built.formula.as_ref().map(|formula| format!("  {formula}")));
     lines.push(format!("  {}", built.explanation));
     lines.join("\n")
 }

@@ -40,7 +40,7 @@ pub fn demo(arguments: &Demo, terminal: &Terminal) -> Result<(), Failure> {
         charts: None,
         retry_failed: false,
     };
-    super::run::run(&run, terminal)?;
+    super::run::story(&run, terminal)?;
     match &arguments.keep {
         Some(kept) => terminal.say(&format!(
             "\nEverything is in {0}: open {0}/.harp/report.html, or go on from there:\n  cd {0}\n  harp predict method=pow n=500000 precision=2000\n  harp models",

@@ -218,5 +218,11 @@ impl harp_measure::Observer for SayLines<'_> {
 }
 
 fn failure(error: SweepError) -> Failure {
-    Failure::bad_input(error.to_string())
+    let failure = Failure::bad_input(error.to_string());
+    match error {
+        SweepError::Record(_) | SweepError::File { .. } => {
+            failure.hint("make room or give access; the same command goes on where it was")
+        }
+        _ => failure,
+    }
 }

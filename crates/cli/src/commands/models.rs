@@ -38,7 +38,7 @@ pub fn models(arguments: &Models, terminal: &Terminal) -> Result<(), Failure> {
         );
         text.push_str(&candidates_table(view).to_terminal(terminal.width, &terminal.style));
         text.push_str(&format!("\n{}\n", view.reason));
-        if let Some(formula) = &model.formula {
+        if let Some(formula) = views::formula(model) {
             text.push_str(&format!("{formula}\n"));
         }
         for line in view.left_out() {

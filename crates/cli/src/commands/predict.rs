@@ -6,6 +6,7 @@ use std::io::Read;
 use std::path::Path;
 
 use harp_core::{Evidence, OutOfRange, Prediction, Value};
+use harp_learn::LearnError;
 use harp_report::{Cell, Column, Quantity, Table};
 use serde::Serialize;
 
@@ -62,10 +63,14 @@ pub fn predict(arguments: &Predict, terminal: &Terminal) -> Result<(), Failure> 
         let given = case.clone();
         cases::complete(model_file, &mut case);
         case.retain(|name, _| given.contains_key(name) || model.features.contains(name));
+        // A file's path stood for its size, which is known by now.
+        let sizes: Vec<String> =
+            case.keys().filter_map(|name| name.strip_suffix("_bytes")).map(str::to_owned).collect();
+        case.retain(|name, value| !(matches!(value, Value::Text(_)) && sizes.contains(name)));
         cases::check_names(&model, &case)?;
         let mut predictions = Vec::new();
         for target in &model.targets {
-            let prediction = target.predict(&case)?;
+            let prediction = target.predict(&case).map_err(with_way_out)?;
             cases::check_range(&prediction, arguments.extrapolate)?;
             predictions.push(target_answer(prediction, arguments.interval));
         }
@@ -80,6 +85,19 @@ pub fn predict(arguments: &Predict, terminal: &Terminal) -> Result<(), Failure> 
         terminal.print_table(&table(&answer))
     } else {
         answer.cases.iter().try_for_each(|case| terminal.print(&in_words(case, &answer)))
+    }
+}
+
+/// A resource that was not given is a choice `harp recommend` makes.
+fn with_way_out(error: LearnError) -> Failure {
+    const RESOURCES: [&str; 6] = ["nodes", "cores", "threads", "memory", "gpus", "node_type"];
+    let is_resource =
+        matches!(&error, LearnError::MissingFeature { feature } if RESOURCES.contains(&feature.as_str()));
+    let failure = Failure::from(error);
+    if is_resource {
+        failure.hint("`harp recommend` predicts every allocation and chooses one")
+    } else {
+        failure
     }
 }
 

@@ -238,7 +238,7 @@ fn option_view(plan: &Plan) -> OptionView {
         }),
         request_time: plan.time.request,
         request_memory: memory.and_then(|memory| memory.request),
-        price: plan.price.with_reexecution,
+        price: plan.price.expected_use,
         price_ceiling: Some(plan.price.request),
         risk: plan.risk.killed,
         problems: Vec::new(),

@@ -1,7 +1,7 @@
 //! `harp run`: generate, build, predict the test cases, and compare with what really happened.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use harp_advise::Limits;
 use harp_core::{Configuration, Scale, Target, Value};
@@ -20,8 +20,15 @@ use crate::project::{self, Project};
 use crate::terminal::Terminal;
 use crate::views;
 
-/// Does it all and tells the result as a table, JSON and a page.
+/// Does it all, tells the result and says where the page is.
 pub fn run(arguments: &Run, terminal: &Terminal) -> Result<(), Failure> {
+    let page = story(arguments, terminal)?;
+    terminal.say(&format!("\nwrote {}", page.display()));
+    Ok(())
+}
+
+/// Does it all and tells the result as a table or JSON; gives the page it wrote.
+pub fn story(arguments: &Run, terminal: &Terminal) -> Result<PathBuf, Failure> {
     let project = Project::load(&arguments.experiment.file, terminal)?;
     if !project.experiment.scales().contains(&Scale::Test) {
         terminal.say("note: the experiment has no `test` values; there will be nothing to compare with");
@@ -38,7 +45,7 @@ pub fn run(arguments: &Run, terminal: &Terminal) -> Result<(), Failure> {
     for target in &model.targets {
         let winner = target.winner().map(ToString::to_string).unwrap_or_default();
         terminal.say(&format!("{}: {winner}", target.target));
-        if let Some(formula) = &target.formula {
+        if let Some(formula) = views::formula(target) {
             terminal.say(&format!("  {formula}"));
         }
     }
@@ -48,18 +55,18 @@ pub fn run(arguments: &Run, terminal: &Terminal) -> Result<(), Failure> {
     drop(session);
 
     let view = run_view(&project, &model, arguments)?;
-    let page = arguments.html.clone().unwrap_or_else(|| project.state().join("report.html"));
+    let page = arguments.html.clone().unwrap_or_else(|| project.page_file());
     project::write_whole(&page, &run_page(&view))?;
     if let Some(folder) = &arguments.charts {
         write_charts(&view, folder)?;
         terminal.say(&format!("wrote charts into {}", folder.display()));
     }
     if terminal.json {
-        return terminal.print_json(&view);
+        terminal.print_json(&view)?
+    } else {
+        tell(&view, terminal)?
     }
-    tell(&view, terminal)?;
-    terminal.say(&format!("\nwrote {}", page.display()));
-    Ok(())
+    Ok(page)
 }
 
 fn run_view(project: &Project, model: &ModelFile, arguments: &Run) -> Result<RunView, Failure> {
@@ -175,5 +182,10 @@ fn tell(view: &RunView, terminal: &Terminal) -> Result<(), Failure> {
         let compared = candidates.candidates.iter().filter(|candidate| candidate.scores.is_some()).count();
         terminal.say(&format!("({compared} candidate models were compared; `harp models` shows them)"));
     }
-    terminal.print(&format!("\n{}", verdict_sentence(view)))
+    // The verdict adds what is saved; where nothing is known of that, it has been said.
+    let verdict = verdict_sentence(view);
+    match view.targets.first() {
+        Some(first) if target_sentence(first) == verdict => Ok(()),
+        _ => terminal.print(&format!("\n{verdict}")),
+    }
 }

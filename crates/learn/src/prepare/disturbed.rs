@@ -5,13 +5,16 @@
 //!
 //! Disturbed runs neither teach nor judge; how many there were and how slow they were widens the
 //! upper side of every prediction instead. A configuration always keeps its undisturbed repetitions,
-//! so none is ever lost, whatever its scale.
+//! so none is ever lost, whatever its scale. A repetition that is only mildly slower may be disturbed
+//! or not: it is drawn in to where noise would still explain it (Winsor's way).
 
 use crate::statistics::{mean, median};
 use crate::table::{Disturbed, Table, TableRow};
 
 /// Standard deviations of the difference of two repetitions beyond which the slower one is disturbed.
-const FAR: f64 = 3.0;
+const FAR: f64 = 2.5;
+/// Those beyond which it counts as only so slow.
+const MILD: f64 = 1.2;
 /// Slowdowns below this are noise.
 const SMALLEST: f64 = 1.08;
 /// With fewer repeated configurations than this the noise is hardly known, and only a slowdown of
@@ -24,8 +27,10 @@ const LARGEST_SHARE: f64 = 0.25;
 /// The table with its disturbed runs set apart.
 pub(crate) fn without_disturbed(mut table: Table) -> Table {
     let groups = repeated(&table);
-    let Some(limit) = limit(&groups) else { return table };
+    let Some((noise, limit)) = limits(&groups) else { return table };
+    let mild = MILD * std::f64::consts::SQRT_2 * noise;
     let mut slowdowns: Vec<Option<f64>> = vec![None; table.rows.len()];
+    let mut drawn_in: Vec<Option<f64>> = vec![None; table.rows.len()];
     for group in &groups {
         let mut sorted = group.clone();
         sorted.sort_by(|left, right| left.1.total_cmp(&right.1));
@@ -34,12 +39,17 @@ pub(crate) fn without_disturbed(mut table: Table) -> Table {
         for &(row, logarithm) in group {
             if logarithm - centre > limit {
                 slowdowns[row] = Some(logarithm - centre);
+            } else if groups.len() >= FEWEST && logarithm - centre > mild {
+                drawn_in[row] = Some((centre + mild).exp());
             }
         }
     }
     let count = slowdowns.iter().flatten().count();
-    if count == 0 || count as f64 > LARGEST_SHARE * table.rows.len() as f64 {
+    if count as f64 > LARGEST_SHARE * table.rows.len() as f64 {
         return table;
+    }
+    for (row, target) in table.rows.iter_mut().zip(drawn_in) {
+        row.target = target.unwrap_or(row.target);
     }
     let rows: Vec<TableRow> = std::mem::take(&mut table.rows);
     for (row, slowdown) in rows.into_iter().zip(slowdowns) {
@@ -61,8 +71,8 @@ fn repeated(table: &Table) -> Vec<Vec<(usize, f64)>> {
     groups
 }
 
-/// The difference of logarithms from which on a repetition is disturbed.
-fn limit(groups: &[Vec<(usize, f64)>]) -> Option<f64> {
+/// The noise, and the difference of logarithms from which on a repetition is disturbed.
+fn limits(groups: &[Vec<(usize, f64)>]) -> Option<(f64, f64)> {
     let mut deviations: Vec<f64> = Vec::new();
     for group in groups {
         let centre = mean(group.iter().map(|&(_, logarithm)| logarithm))?;
@@ -72,7 +82,7 @@ fn limit(groups: &[Vec<(usize, f64)>]) -> Option<f64> {
     }
     let noise = 1.4826 * median(&mut deviations)?;
     let smallest = if groups.len() < FEWEST { CLEAR } else { SMALLEST };
-    Some((FAR * std::f64::consts::SQRT_2 * noise).max(smallest.ln()))
+    Some((noise, (FAR * std::f64::consts::SQRT_2 * noise).max(smallest.ln())))
 }
 
 #[cfg(test)]

@@ -15,8 +15,11 @@ pub(crate) use outlier::{Outlier, outliers};
 pub(crate) use reduce::{Reason, Reduction, reduce};
 pub(crate) use standardise::Standardiser;
 
+use std::sync::OnceLock;
+
 use harp_core::Value;
 
+use crate::regress::Posynomial;
 use crate::table::Table;
 
 /// Training rows as numbers, shared by all models fitted on them.
@@ -32,6 +35,8 @@ pub(crate) struct Prepared {
     pub weights: Vec<f64>,
     /// Different configurations among the rows.
     pub configurations: usize,
+    /// The posynomial of these rows, once fitted; see [`crate::regress::Training`].
+    pub law: OnceLock<Result<Posynomial, String>>,
     /// Rows left out.
     pub outliers: Vec<Outlier>,
 }
@@ -68,6 +73,7 @@ impl Prepared {
             targets,
             weights: rows.iter().map(|&(_, weight)| weight).collect(),
             configurations,
+            law: OnceLock::new(),
             outliers: Vec::new(),
         }
     }

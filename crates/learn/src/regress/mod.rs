@@ -4,17 +4,32 @@
 //! own unit, as in HARP (PEARC'23). The power law sees the features themselves and learns the
 //! logarithm of the target.
 
+mod boosting;
+mod cholesky;
 mod constant;
 mod linear;
+mod log_space;
+mod minimise;
 mod network;
+mod posynomial;
 mod power_law;
+mod process;
+mod raw;
 mod ridge;
 mod tree;
+mod trended;
 
+pub(crate) use boosting::Boosted;
 pub(crate) use linear::Linear;
 pub(crate) use network::{Network, ROWS_FOR_WIDE_NETWORK};
+pub(crate) use posynomial::Posynomial;
 pub(crate) use power_law::PowerLaw;
+pub(crate) use process::Process;
+pub(crate) use raw::Raw;
 pub(crate) use tree::Tree;
+pub(crate) use trended::Trended;
+
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +50,18 @@ pub(crate) struct Training<'a> {
     pub configurations: usize,
     /// For what is random.
     pub seed: u64,
+    /// The posynomial of these rows once one has been fitted; several models start from it.
+    pub law: Option<&'a OnceLock<Result<Posynomial, String>>>,
+}
+
+impl Training<'_> {
+    /// The posynomial of these rows, fitted once.
+    fn posynomial(&self) -> Result<Posynomial, String> {
+        match self.law {
+            Some(law) => law.get_or_init(|| Posynomial::fit(self)).clone(),
+            None => Posynomial::fit(self),
+        }
+    }
 }
 
 /// A kind of model that can be fitted.
@@ -54,11 +81,17 @@ pub(crate) enum Fitted {
     Tree(Tree),
     Network(Network),
     PowerLaw(PowerLaw),
+    Raw(Raw),
+    Posynomial(Posynomial),
+    Process(Process),
+    Boosted(Boosted),
+    Trended(Trended),
 }
 
-/// The regressor of a kind.
-pub(crate) fn regressor(kind: ModelKind) -> Box<dyn Regressor> {
-    match kind {
+/// The regressor of a kind; the ensemble has none of its own.
+pub(crate) fn regressor(kind: ModelKind) -> Option<Box<dyn Regressor>> {
+    Some(match kind {
+        ModelKind::Ensemble => return None,
         ModelKind::Constant => Box::new(constant::ConstantRegression),
         ModelKind::Linear => Box::new(linear::LinearRegression),
         ModelKind::Tree => Box::new(tree::DecisionTree),
@@ -66,7 +99,14 @@ pub(crate) fn regressor(kind: ModelKind) -> Box<dyn Regressor> {
         ModelKind::SmallNetwork => Box::new(network::NeuralNetwork::SMALL),
         ModelKind::PowerLaw => Box::new(power_law::PowerLawRegression { products: false }),
         ModelKind::CurvedPowerLaw => Box::new(power_law::PowerLawRegression { products: true }),
-    }
+        ModelKind::Raw => Box::new(raw::RawRegression),
+        ModelKind::Posynomial => Box::new(posynomial::PosynomialRegression),
+        ModelKind::Process => Box::new(process::ProcessRegression { trend: false }),
+        ModelKind::TrendProcess => Box::new(process::ProcessRegression { trend: true }),
+        ModelKind::PosynomialProcess => Box::new(trended::TrendedRegression::Process),
+        ModelKind::Boosting => Box::new(boosting::BoostingRegression),
+        ModelKind::PosynomialBoosting => Box::new(trended::TrendedRegression::Boosting),
+    })
 }
 
 impl Fitted {
@@ -77,6 +117,11 @@ impl Fitted {
             Fitted::Tree(model) => model.predict(row),
             Fitted::Network(model) => model.predict(row),
             Fitted::PowerLaw(model) => model.predict(row),
+            Fitted::Raw(model) => model.predict(row),
+            Fitted::Posynomial(model) => model.predict(row),
+            Fitted::Process(model) => model.predict(row),
+            Fitted::Boosted(model) => model.predict(row),
+            Fitted::Trended(model) => model.predict(row),
         }
     }
 
@@ -87,6 +132,11 @@ impl Fitted {
             Fitted::Tree(model) => model.nodes.len(),
             Fitted::Network(model) => model.parameters(),
             Fitted::PowerLaw(model) => model.terms.len() + 1 + usize::from(model.offset > 0.0),
+            Fitted::Raw(model) => model.terms.len() + 1,
+            Fitted::Posynomial(model) => model.parameters(),
+            Fitted::Process(model) => model.parameters(),
+            Fitted::Boosted(model) => model.parameters(),
+            Fitted::Trended(model) => model.parameters(),
         }
     }
 
@@ -97,6 +147,11 @@ impl Fitted {
             Fitted::Tree(model) => model.check(width),
             Fitted::Network(model) => model.check(width),
             Fitted::PowerLaw(model) => model.check(width),
+            Fitted::Raw(model) => model.check(width),
+            Fitted::Posynomial(model) => model.check(width),
+            Fitted::Process(model) => model.check(width),
+            Fitted::Boosted(model) => model.check(width),
+            Fitted::Trended(model) => model.check(width),
         }
     }
 }

@@ -299,8 +299,15 @@ mod tests {
 
     fn fit(inputs: &[Vec<f64>], targets: &[f64], seed: u64) -> Network {
         let weights = vec![1.0; targets.len()];
-        let training =
-            Training { inputs, targets, weights: &weights, roles: &[], configurations: inputs.len(), seed };
+        let training = Training {
+            inputs,
+            targets,
+            weights: &weights,
+            roles: &[],
+            configurations: inputs.len(),
+            seed,
+            law: None,
+        };
         match NeuralNetwork::SMALL.fit(&training).unwrap() {
             Fitted::Network(network) => network,
             other => panic!("{other:?}"),

@@ -72,7 +72,7 @@ pub(crate) enum Form {
 }
 
 impl Factor {
-    fn of(self, row: &[f64]) -> f64 {
+    pub(super) fn of(self, row: &[f64]) -> f64 {
         let value = row.get(self.column).copied().unwrap_or(0.0);
         match self.form {
             Form::Logarithm { floor } => value.max(floor).ln(),
@@ -178,6 +178,7 @@ impl Merged {
             roles: from.roles,
             configurations: from.configurations,
             seed: from.seed,
+            law: None,
         }
     }
 }
@@ -195,13 +196,7 @@ fn terms(training: &Training<'_>, products: bool) -> (Vec<Vec<Factor>>, Vec<Vec<
         let largest = values().fold(f64::NEG_INFINITY, f64::max);
         let number = training.roles.get(column).is_none_or(|role| role.role == Role::Number);
         let two_valued = values().all(|value| value == smallest || value == largest);
-        let form = if number && smallest > 0.0 {
-            Form::Logarithm { floor: smallest / 10.0 }
-        } else if number && smallest >= 0.0 && !two_valued {
-            Form::LogarithmOfOnePlus
-        } else {
-            Form::Plain
-        };
+        let form = Form::of(training, column);
         let factor = Factor { column, form };
         match form {
             Form::Logarithm { .. } | Form::LogarithmOfOnePlus => logarithms.push(factor),
@@ -348,7 +343,7 @@ impl PowerLaw {
 }
 
 /// Three digits, in powers of ten where the number is far from one.
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     if (0.01..10_000.0).contains(&value) {
         let digits = (2 - value.log10().floor() as i32).max(0) as usize;
         format!("{value:.digits$}")
@@ -373,8 +368,15 @@ mod tests {
 
     fn fit(inputs: &[Vec<f64>], targets: &[f64], roles: &[ColumnRole]) -> PowerLaw {
         let weights = vec![1.0; targets.len()];
-        let training =
-            Training { inputs, targets, weights: &weights, roles, configurations: inputs.len(), seed: 1 };
+        let training = Training {
+            inputs,
+            targets,
+            weights: &weights,
+            roles,
+            configurations: inputs.len(),
+            seed: 1,
+            law: None,
+        };
         match (PowerLawRegression { products: false }).fit(&training).unwrap() {
             Fitted::PowerLaw(law) => law,
             other => panic!("{other:?}"),

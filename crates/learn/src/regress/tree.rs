@@ -150,8 +150,15 @@ mod tests {
     use proptest::prelude::*;
 
     fn fit(inputs: &[Vec<f64>], targets: &[f64], weights: &[f64]) -> Tree {
-        let training =
-            Training { inputs, targets, weights, roles: &[], configurations: inputs.len(), seed: 1 };
+        let training = Training {
+            inputs,
+            targets,
+            weights,
+            roles: &[],
+            configurations: inputs.len(),
+            seed: 1,
+            law: None,
+        };
         match DecisionTree.fit(&training).unwrap() {
             Fitted::Tree(tree) => tree,
             other => panic!("{other:?}"),

@@ -48,7 +48,8 @@ impl Plan {
             .collect();
         shuffle(&mut full_scale, seed);
         let folds = full_scale_folds(table, &full_scale);
-        for mix in Mix::ALL {
+        let everything = (!full_scale.is_empty()).then_some(Mix::EVERYTHING);
+        for mix in Mix::ALL.into_iter().chain(everything) {
             let judgements = plan.full_scale_in_turn(table, &full_scale, &folds, mix);
             plan.mixes.push((mix, judgements));
         }
@@ -91,7 +92,9 @@ impl Plan {
             if available == 0 {
                 return Err("the only full-scale configuration is needed to judge".to_owned());
             }
-            if let Some(same) = Mix::ALL.into_iter().find(|&other| other < mix && taken(other) == taken(mix))
+            let study = mix != Mix::EVERYTHING;
+            if let Some(same) =
+                Mix::ALL.into_iter().find(|&other| study && other < mix && taken(other) == taken(mix))
             {
                 return Err(format!("the same runs as {same}"));
             }

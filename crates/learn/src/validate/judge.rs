@@ -5,10 +5,10 @@ use rayon::prelude::*;
 
 use super::{Character, Plan};
 use crate::pipeline::Pipeline;
-use crate::prepare::Prepared;
+use crate::prepare::{Beyond, Prepared};
 use crate::regress::ROWS_FOR_WIDE_NETWORK;
 use crate::table::Table;
-use crate::{BuildOptions, Mix, ModelKind};
+use crate::{BuildOptions, Mix, ModelKind, Validation};
 
 /// What a model said of a run it had not seen.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,7 +26,7 @@ pub(crate) struct Judged {
 impl Judged {
     /// How many times wider than inside the training range doubt is where the run lay.
     pub(crate) fn stretch(&self) -> f64 {
-        (1.0 + self.spans * self.spans).sqrt()
+        Beyond::stretch(self.spans)
     }
 
     /// ln(actual/predicted), brought to distance 0.
@@ -57,21 +57,28 @@ pub(crate) fn judge(
 ) -> Vec<Verdict> {
     let prepared: Vec<Prepared> =
         plan.trainings.par_iter().map(|rows| Prepared::of(table, rows, options.remove_outliers)).collect();
+    let judges = |model: ModelKind, mix: Mix| {
+        let whole = plan.mixes.iter().all(|(other, _)| *other != Mix::EVERYTHING);
+        model.in_every_mix() == (mix != Mix::EVERYTHING)
+            || plan.validation == Validation::LeaveOneOut
+            || (whole && mix.full_scale_percent == 0)
+    };
     // The slow ones first, so that no thread is left with them at the end.
-    let slow_first = [
-        ModelKind::Network,
-        ModelKind::SmallNetwork,
-        ModelKind::CurvedPowerLaw,
-        ModelKind::PowerLaw,
-        ModelKind::Tree,
-        ModelKind::Linear,
-        ModelKind::Constant,
-    ];
-    let tasks: Vec<(ModelKind, usize)> = slow_first
-        .into_iter()
-        .filter(|&model| unfit(model, table, character).is_none())
-        .flat_map(|model| (0..prepared.len()).map(move |training| (model, training)))
-        .collect();
+    let mut tasks: Vec<(ModelKind, usize)> = Vec::new();
+    let unfit = |model: ModelKind| {
+        let unwanted = || Some("it was not asked for".to_owned());
+        if options.models.contains(&model) { unfit(model, table, character) } else { unwanted() }
+    };
+    for model in ModelKind::ALL.into_iter().rev().filter(|&model| unfit(model).is_none()) {
+        let mixes = plan.mixes.iter().filter(|(mix, _)| judges(model, *mix));
+        let judgements = mixes.filter_map(|(_, judgements)| judgements.as_ref().ok()).flatten();
+        for training in judgements.map(|judgement| judgement.training) {
+            if !tasks.contains(&(model, training)) {
+                tasks.push((model, training));
+            }
+        }
+    }
+    tasks.sort_by_key(|&(model, _)| !matches!(model, ModelKind::Network));
     let fits: Vec<Result<Pipeline, String>> = tasks
         .par_iter()
         .map(|&(model, training)| {
@@ -83,9 +90,9 @@ pub(crate) fn judge(
         tasks.iter().position(|&task| task == (model, training)).map(|index| &fits[index])
     };
     let mut verdicts = Vec::new();
-    for model in ModelKind::ALL {
-        for (mix, judgements) in &plan.mixes {
-            let outcome = match (unfit(model, table, character), judgements) {
+    for model in ModelKind::ALL.into_iter().filter(|&model| model != ModelKind::Ensemble) {
+        for (mix, judgements) in plan.mixes.iter().filter(|(mix, _)| judges(model, *mix)) {
+            let outcome = match (unfit(model), judgements) {
                 (Some(reason), _) => Err(reason),
                 (None, Err(reason)) => Err(reason.clone()),
                 (None, Ok(judgements)) => {
@@ -113,6 +120,7 @@ pub(crate) fn judge(
 fn unfit(model: ModelKind, table: &Table, character: &Character) -> Option<String> {
     let rows = table.rows.len();
     match model {
+        ModelKind::Ensemble => Some("it is made of others".to_owned()),
         ModelKind::Constant => None,
         _ if character.flat => Some("the target is the same in all runs but for noise".to_owned()),
         ModelKind::Network if rows < ROWS_FOR_WIDE_NETWORK => {

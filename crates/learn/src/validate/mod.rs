@@ -7,5 +7,5 @@ mod residual;
 
 pub(crate) use character::Character;
 pub(crate) use fold::{Plan, balanced};
-pub(crate) use judge::{Judged, Verdict, judge, seed_of};
+pub(crate) use judge::{Judged, Outcome, Verdict, judge, seed_of};
 pub(crate) use residual::{Residuals, undisturbed_level};

@@ -2,7 +2,7 @@
 //! seen: ln(actual/predicted).
 //!
 //! Residuals grow with the distance beyond the training range at which they were taken, so they are
-//! first brought to distance 0 (divided by √(1 + spans²)), and a prediction spreads them again by its
+//! first brought to distance 0 (divided by √(1 + 4·spans²)), and a prediction spreads them again by its
 //! own distance. With at least twenty configurations they then speak for themselves: the i-th of n is
 //! the i/(n+1) quantile, so that mass 1/(n+1) stays beyond either end, and the tails follow Student's
 //! t. With fewer they only give a location and a scale. The scale of so few is hardly known, so it is
@@ -25,6 +25,8 @@ const LEVELS: [f64; 23] = [
 const ENOUGH: usize = 20;
 /// What is known beforehand counts as this many residuals.
 const PRIOR_FREEDOM: f64 = 4.0;
+/// The winner is the one that happened to be close: as if this many residuals had been spent on it.
+const SELECTION: f64 = 2.0;
 /// No clock and no allocator is steadier than this.
 const SMALLEST_SCALE: f64 = 0.003;
 /// No quantile is farther than this, in logarithms; what is known so badly is not known.
@@ -87,7 +89,9 @@ impl Core {
         // Without a prior one residual is spent on the location.
         let freedom = (weight + count - f64::from(weight == 0.0)).max(1.0);
         let pooled = ((weight * known + count * square) / freedom).sqrt();
-        let scale = pooled.max(character.noise).max(SMALLEST_SCALE) * (1.0 + 1.0 / (count + weight)).sqrt();
+        // Where there was nothing to choose from, only the location was.
+        let spent = if character.flat { 1.0 } else { SELECTION };
+        let scale = pooled.max(character.noise).max(SMALLEST_SCALE) * (1.0 + spent / count.max(1.0)).sqrt();
         Core { sorted, location, square, scale, freedom, count: groups.len() }
     }
 

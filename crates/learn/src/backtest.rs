@@ -1,0 +1,235 @@
+//! Would this have been right? A model is built from the rows of scale `sd` and `fs` and judged on the
+//! rows of scale `test`, which it never saw. Every score has an interval: the middle 90 % of what it
+//! is on samples of the same cases drawn with replacement (the bootstrap: Efron, Annals of Statistics
+//! 1979), so that one model is called better than another only when it is.
+
+use harp_core::{Dataset, Scale, Scores};
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+use serde::Serialize;
+
+use crate::{BuildOptions, Candidate, EvaluatedCase, LearnError, Policy, TargetModel, build};
+
+/// Samples drawn for the intervals.
+const SAMPLES: usize = 400;
+/// The level at which the pinball loss is taken.
+const PINBALL: f64 = 0.9;
+
+/// Rows of each scale that could be used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BacktestRows {
+    /// Scaled-down rows learned from.
+    pub sd: usize,
+    /// Full-scale rows learned from.
+    pub fs: usize,
+    /// Rows judged on.
+    pub test: usize,
+}
+
+/// The model that was built.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BacktestModel {
+    /// The winner's name in the table.
+    pub name: String,
+    /// Its formula, length scales or importances, if it has any.
+    pub formula: Option<String>,
+    /// Why it won.
+    pub explanation: String,
+}
+
+/// How requests under the policy would have done.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BacktestRequest {
+    /// Percentage of the cases that would have been killed at the first request.
+    pub upp: f64,
+    /// Mean percentage by which the others were above the truth.
+    pub ov_mape: Option<f64>,
+    /// Mean of everything reserved until the run fits, divided by the truth.
+    pub reserved_ratio: f64,
+    /// The same with the last attempt counted at its true size.
+    pub used_ratio: f64,
+}
+
+/// The middle 90 % of a score over samples of the cases.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BacktestIntervals {
+    /// Of `mae`.
+    pub mae: (f64, f64),
+    /// Of `mape`.
+    pub mape: (f64, f64),
+    /// Of `median_ape`.
+    pub median_ape: (f64, f64),
+    /// Of `upp`.
+    pub upp: (f64, f64),
+    /// Of `coverage_90`.
+    pub coverage_90: (f64, f64),
+    /// Of `request.upp`.
+    pub request_upp: (f64, f64),
+    /// Of `request.reserved_ratio`.
+    pub request_reserved_ratio: (f64, f64),
+}
+
+/// A model judged on rows it never saw. Percentages are 0 to 100.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Backtest {
+    /// Rows used.
+    pub rows: BacktestRows,
+    /// The policy of choice and request.
+    pub policy: Policy,
+    /// The winner.
+    pub model: BacktestModel,
+    /// Mean absolute error of the estimates.
+    pub mae: f64,
+    /// Mean absolute percentage error.
+    pub mape: f64,
+    /// Median absolute percentage error.
+    pub median_ape: f64,
+    /// Percentage of the estimates below the truth.
+    pub upp: f64,
+    /// MAPE of the estimates below the truth.
+    pub up_mape: Option<f64>,
+    /// MAPE of the estimates at or above the truth.
+    pub ov_mape: Option<f64>,
+    /// Percentage of the cases inside their 90 % interval.
+    pub coverage_90: f64,
+    /// Percentage of the cases inside their 80 % interval.
+    pub coverage_80: f64,
+    /// Mean pinball loss of the 0.9 quantile, divided by the truth.
+    pub pinball_90: f64,
+    /// The requests.
+    pub request: BacktestRequest,
+    /// How sure the scores are.
+    pub intervals: BacktestIntervals,
+    /// The whole table.
+    pub candidates: Vec<Candidate>,
+    /// What a person should know.
+    pub warnings: Vec<String>,
+    /// How long building took.
+    pub seconds_to_build: f64,
+}
+
+/// Builds a model of the table and judges it on the rows of scale `test`. `clock` tells the seconds
+/// since any moment; this room has none of its own.
+pub fn backtest(
+    dataset: &Dataset,
+    options: &BuildOptions,
+    clock: impl Fn() -> f64,
+) -> Result<Backtest, LearnError> {
+    let started = clock();
+    let model = build(dataset, options)?;
+    let seconds_to_build = clock() - started;
+    Backtest::of(&model, dataset, seconds_to_build)
+}
+
+/// The scores of a set of cases.
+struct Scored {
+    estimate: Scores,
+    request: Scores,
+    coverage_90: f64,
+    coverage_80: f64,
+    pinball_90: f64,
+    reserved_ratio: f64,
+    used_ratio: f64,
+}
+
+impl Scored {
+    fn of(model: &TargetModel, cases: &[&EvaluatedCase]) -> Option<Scored> {
+        let scores = |of: &dyn Fn(&EvaluatedCase) -> f64| {
+            Scores::of(&cases.iter().map(|case| (of(case), case.actual)).collect::<Vec<_>>())
+        };
+        let mean = |of: &dyn Fn(&EvaluatedCase) -> f64| {
+            cases.iter().map(|case| of(case)).sum::<f64>() / cases.len() as f64
+        };
+        let inside = |case: &EvaluatedCase, probability: f64| {
+            let (low, high) = case.prediction.distribution.interval(probability);
+            if (low..=high).contains(&case.actual) { 100.0 } else { 0.0 }
+        };
+        let pinball = |case: &EvaluatedCase| {
+            let above = (case.actual - case.prediction.distribution.quantile(PINBALL)) / case.actual;
+            above.max(0.0) * PINBALL + (-above).max(0.0) * (1.0 - PINBALL)
+        };
+        let rule = model.reexecution;
+        let request = |case: &EvaluatedCase| case.prediction.request;
+        Some(Scored {
+            estimate: scores(&|case| case.prediction.estimate)?,
+            request: scores(&request)?,
+            coverage_90: mean(&|case| inside(case, 0.9)),
+            coverage_80: mean(&|case| inside(case, 0.8)),
+            pinball_90: mean(&pinball),
+            reserved_ratio: mean(&|case| rule.reserved(request(case), case.actual) / case.actual),
+            used_ratio: mean(&|case| rule.used(request(case), case.actual) / case.actual),
+        })
+    }
+}
+
+impl Backtest {
+    /// Judges a model that was built before.
+    pub fn of(model: &TargetModel, dataset: &Dataset, seconds_to_build: f64) -> Result<Backtest, LearnError> {
+        let cases = model.evaluate(dataset, |row| row.scale == Scale::Test)?.cases;
+        let all: Vec<&EvaluatedCase> = cases.iter().collect();
+        let scored = Scored::of(model, &all)
+            .ok_or_else(|| LearnError::NothingToJudge { target: dataset.target.clone() })?;
+        let intervals = intervals(model, &all);
+        Ok(Backtest {
+            rows: BacktestRows {
+                sd: model.evidence.scaled_down_runs,
+                fs: model.evidence.full_scale_runs,
+                test: all.len(),
+            },
+            policy: model.policy,
+            model: BacktestModel {
+                name: model.winner().map(ToString::to_string).unwrap_or_default(),
+                formula: model.formula.clone(),
+                explanation: model.explanation.clone(),
+            },
+            mae: scored.estimate.mae,
+            mape: scored.estimate.mape,
+            median_ape: scored.estimate.median_ape,
+            upp: scored.estimate.upp,
+            up_mape: scored.estimate.up_mape,
+            ov_mape: scored.estimate.ov_mape,
+            coverage_90: scored.coverage_90,
+            coverage_80: scored.coverage_80,
+            pinball_90: scored.pinball_90,
+            request: BacktestRequest {
+                upp: scored.request.upp,
+                ov_mape: scored.request.ov_mape,
+                reserved_ratio: scored.reserved_ratio,
+                used_ratio: scored.used_ratio,
+            },
+            intervals,
+            candidates: model.candidates.clone(),
+            warnings: model.warnings.clone(),
+            seconds_to_build,
+        })
+    }
+}
+
+/// Scores over samples of the cases, drawn with replacement by the model's seed.
+fn intervals(model: &TargetModel, cases: &[&EvaluatedCase]) -> BacktestIntervals {
+    let mut random = Pcg64::seed_from_u64(model.seed);
+    let samples: Vec<Scored> = (0..SAMPLES)
+        .filter_map(|_| {
+            let draw = |_| cases[(random.next_u64() % cases.len() as u64) as usize];
+            Scored::of(model, &(0..cases.len()).map(draw).collect::<Vec<_>>())
+        })
+        .collect();
+    let middle = |of: &dyn Fn(&Scored) -> f64| {
+        let mut values: Vec<f64> = samples.iter().map(of).collect();
+        values.sort_by(f64::total_cmp);
+        let at = |share: f64| {
+            let last = values.len().saturating_sub(1);
+            values.get((share * last as f64).round() as usize).copied().unwrap_or(f64::NAN)
+        };
+        (at(0.05), at(0.95))
+    };
+    BacktestIntervals {
+        mae: middle(&|scored| scored.estimate.mae),
+        mape: middle(&|scored| scored.estimate.mape),
+        median_ape: middle(&|scored| scored.estimate.median_ape),
+        upp: middle(&|scored| scored.estimate.upp),
+        coverage_90: middle(&|scored| scored.coverage_90),
+        request_upp: middle(&|scored| scored.request.upp),
+        request_reserved_ratio: middle(&|scored| scored.reserved_ratio),
+    }
+}

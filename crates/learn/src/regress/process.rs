@@ -1,0 +1,417 @@
+//! A Gaussian process on logarithms (Rasmussen and Williams 2006): a smooth function with a length
+//! scale for each feature (automatic relevance), with or without a power law underneath it, which
+//! then carries it beyond the measured range. Length scales, amplitudes and noise are those under
+//! which the runs are most likely, with weak priors.
+
+use serde::{Deserialize, Serialize};
+
+use super::cholesky::{Cholesky, dot};
+use super::log_space::LogSpace;
+use super::minimise::minimise;
+use super::{Fitted, Regressor, Training};
+use crate::statistics::mean;
+
+/// Rows from which length scales are learned, and rows the process passes through.
+const ROWS_FOR_SCALES: usize = 100;
+const MOST_ROWS: usize = 800;
+const STEPS: usize = 30;
+/// Fewest configurations for each length scale.
+const CONFIGURATIONS_PER_SCALE: f64 = 1.5;
+/// Least noise, as a standard deviation of the logarithm.
+const LEAST_NOISE: f64 = 0.005;
+
+/// Fits a [`Process`].
+pub(crate) struct ProcessRegression {
+    /// Whether a power law lies underneath.
+    pub trend: bool,
+}
+
+/// ln T = centre + slopes · place + Σ weight · exp(−½ Σ ((place − point)/length)²).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Process {
+    pub space: LogSpace,
+    pub centre: f64,
+    /// Of the power law underneath; zeros without one.
+    pub slopes: Vec<f64>,
+    pub lengths: Vec<f64>,
+    /// Runs, in units of the lengths.
+    pub points: Vec<Vec<f64>>,
+    pub weights: Vec<f64>,
+}
+
+impl Regressor for ProcessRegression {
+    fn standardised(&self) -> bool {
+        false
+    }
+
+    fn fit(&self, training: &Training<'_>) -> Result<Fitted, String> {
+        let logarithms: Vec<f64> = training.targets.iter().map(|target| target.ln()).collect();
+        Process::fit(training, &logarithms, self.trend).map(Fitted::Process)
+    }
+}
+
+/// What the kernel is made of, as logarithms.
+#[derive(Debug, Clone)]
+struct Scales {
+    lengths: Vec<f64>,
+    amplitude: f64,
+    noise: f64,
+    slope: f64,
+}
+
+/// Rows in the log space and their values around the mean.
+struct Points<'a> {
+    places: Vec<&'a [f64]>,
+    values: Vec<f64>,
+    /// Variance of the noise of each row, relative.
+    noises: Vec<f64>,
+    /// Variance of the values.
+    variance: f64,
+    trend: bool,
+}
+
+impl Process {
+    /// Fits the process to the given logarithms, or says why it cannot.
+    pub(super) fn fit(training: &Training<'_>, logarithms: &[f64], trend: bool) -> Result<Process, String> {
+        let width = training.inputs.first().map_or(0, Vec::len);
+        let needed = (CONFIGURATIONS_PER_SCALE * (width + 2) as f64).ceil() as usize;
+        if training.configurations < needed || width == 0 {
+            return Err(format!("{} configurations are too few, it needs {needed}", training.configurations));
+        }
+        let space = LogSpace::fit(training);
+        let places: Vec<Vec<f64>> = training.inputs.iter().map(|row| space.apply(row)).collect();
+        let chosen = spread_out(training, MOST_ROWS);
+        let centre = mean(chosen.iter().map(|&row| logarithms[row])).unwrap_or(0.0);
+        let points = |rows: &[usize]| Points::of(&places, logarithms, training, rows, centre, trend);
+        let few = points(&spread_out(training, ROWS_FOR_SCALES));
+        let scales = few.likeliest(width);
+        let all = points(&chosen);
+        let factor = all.kernel(&scales).and_then(Cholesky::of).ok_or("its kernel is not positive")?;
+        let solved = factor.solve(all.values.clone());
+        let lengths: Vec<f64> = scales.lengths.iter().map(|length| length.exp()).collect();
+        let amplitude = (2.0 * scales.amplitude).exp();
+        let slope = if trend { (2.0 * scales.slope).exp() } else { 0.0 };
+        let slopes = (0..width)
+            .map(|column| {
+                slope * all.places.iter().zip(&solved).map(|(place, w)| place[column] * w).sum::<f64>()
+            })
+            .collect();
+        let process = Process {
+            centre: centre + all.variance * solved.iter().sum::<f64>(),
+            slopes,
+            points: all
+                .places
+                .iter()
+                .map(|place| place.iter().zip(&lengths).map(|(x, length)| x / length).collect())
+                .collect(),
+            weights: solved.iter().map(|weight| amplitude * weight).collect(),
+            lengths,
+            space,
+        };
+        process.check(width)?;
+        Ok(process)
+    }
+
+    /// ln T.
+    pub(super) fn logarithm(&self, row: &[f64]) -> f64 {
+        let place = self.space.apply(row);
+        let scaled: Vec<f64> = place.iter().zip(&self.lengths).map(|(x, length)| x / length).collect();
+        let smooth: f64 = self
+            .points
+            .iter()
+            .zip(&self.weights)
+            .map(|(point, weight)| weight * (-0.5 * distance(point, &scaled)).exp())
+            .sum();
+        self.centre + dot(&self.slopes, &place) + smooth
+    }
+
+    pub(super) fn predict(&self, row: &[f64]) -> f64 {
+        self.logarithm(row).min(700.0).exp()
+    }
+
+    pub(super) fn parameters(&self) -> usize {
+        self.lengths.len() + 2 + self.slopes.iter().filter(|slope| **slope != 0.0).count()
+    }
+
+    pub(super) fn check(&self, width: usize) -> Result<(), String> {
+        self.space.check(width)?;
+        let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
+        let sound = self.centre.is_finite()
+            && self.slopes.len() == width
+            && finite(&self.slopes)
+            && self.lengths.len() == width
+            && self.lengths.iter().all(|&length| length > 0.0 && length.is_finite())
+            && self.points.len() == self.weights.len()
+            && self.points.iter().all(|point| point.len() == width && finite(point))
+            && finite(&self.weights);
+        if sound { Ok(()) } else { Err("the process does not fit the features".to_owned()) }
+    }
+
+    /// The length scales, shortest first: along a short one the target changes most.
+    pub(crate) fn describe(&self, name: impl Fn(usize) -> String) -> String {
+        let mut order: Vec<usize> = (0..self.lengths.len()).collect();
+        order.sort_by(|&a, &b| self.lengths[a].total_cmp(&self.lengths[b]).then(a.cmp(&b)));
+        let texts: Vec<String> =
+            order.iter().map(|&column| format!("{} {:.2}", name(column), self.lengths[column])).collect();
+        format!("length scales in deviations of the logarithms: {}", texts.join(", "))
+    }
+}
+
+/// At most so many rows, evenly; heavy rows (full scale) up to half of them.
+fn spread_out(training: &Training<'_>, most: usize) -> Vec<usize> {
+    let count = training.inputs.len();
+    if count <= most {
+        return (0..count).collect();
+    }
+    let lightest = training.weights.iter().copied().fold(f64::INFINITY, f64::min);
+    let (heavy, light): (Vec<usize>, Vec<usize>) =
+        (0..count).partition(|&row| training.weights[row] > lightest);
+    let heavies = heavy.len().min((most / 2).max(most.saturating_sub(light.len())));
+    let evenly = |rows: &[usize], wanted: usize| -> Vec<usize> {
+        (0..wanted.min(rows.len())).map(|index| rows[index * rows.len() / wanted]).collect()
+    };
+    let mut chosen = evenly(&light, most - heavies);
+    chosen.extend(evenly(&heavy, heavies));
+    chosen.sort_unstable();
+    chosen
+}
+
+fn distance(left: &[f64], right: &[f64]) -> f64 {
+    left.iter().zip(right).map(|(l, r)| (l - r) * (l - r)).sum()
+}
+
+impl<'a> Points<'a> {
+    fn of(
+        places: &'a [Vec<f64>],
+        logarithms: &[f64],
+        training: &Training<'_>,
+        rows: &[usize],
+        centre: f64,
+        trend: bool,
+    ) -> Points<'a> {
+        let values: Vec<f64> = rows.iter().map(|&row| logarithms[row] - centre).collect();
+        let variance = mean(values.iter().map(|value| value * value)).unwrap_or(0.0).max(1e-6);
+        let lightest = training.weights.iter().copied().fold(f64::INFINITY, f64::min);
+        Points {
+            places: rows.iter().map(|&row| places[row].as_slice()).collect(),
+            values,
+            noises: rows.iter().map(|&row| lightest / training.weights[row]).collect(),
+            variance,
+            trend,
+        }
+    }
+
+    /// Starting scales, which are also what is believed beforehand.
+    fn believed(&self, width: usize) -> Scales {
+        let deviation = 0.5 * self.variance.ln();
+        Scales {
+            lengths: vec![3.0f64.ln(); width],
+            amplitude: deviation - 0.4,
+            noise: deviation.min(0.0) - 2.5,
+            slope: deviation - 0.7,
+        }
+    }
+
+    /// The scales under which the values are likeliest.
+    fn likeliest(&self, width: usize) -> Scales {
+        let believed = self.believed(width);
+        let start = believed.numbers(self.trend);
+        let (numbers, _) = minimise(start, STEPS, |numbers, gradient| {
+            self.surprise(&Scales::of(numbers, width, &believed), &believed, gradient)
+        });
+        Scales::of(&numbers, width, &believed)
+    }
+
+    /// The lower triangle of the covariance; `None` if a number is not finite.
+    fn kernel(&self, scales: &Scales) -> Option<Vec<Vec<f64>>> {
+        let smooth = self.smooth(scales);
+        self.whole(scales, smooth)
+    }
+
+    /// The smooth part alone.
+    fn smooth(&self, scales: &Scales) -> Vec<Vec<f64>> {
+        let inverse: Vec<f64> = scales.lengths.iter().map(|length| (-length).exp()).collect();
+        let scaled: Vec<Vec<f64>> = self
+            .places
+            .iter()
+            .map(|place| place.iter().zip(&inverse).map(|(x, i)| x * i).collect())
+            .collect();
+        let amplitude = (2.0 * scales.amplitude).exp();
+        let count = scaled.len();
+        (0..count)
+            .map(|row| {
+                let mut values = vec![0.0; count];
+                for column in 0..=row {
+                    values[column] = amplitude * (-0.5 * distance(&scaled[row], &scaled[column])).exp();
+                }
+                values
+            })
+            .collect()
+    }
+
+    fn whole(&self, scales: &Scales, mut kernel: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
+        let slope = if self.trend { (2.0 * scales.slope).exp() } else { 0.0 };
+        let noise = (2.0 * scales.noise).exp() + LEAST_NOISE * LEAST_NOISE;
+        for (row, values) in kernel.iter_mut().enumerate() {
+            for (column, value) in values[..=row].iter_mut().enumerate() {
+                *value += self.variance;
+                if slope > 0.0 {
+                    *value += slope * dot(self.places[row], self.places[column]);
+                }
+            }
+            values[row] += noise * self.noises[row];
+            if !values[row].is_finite() {
+                return None;
+            }
+        }
+        Some(kernel)
+    }
+
+    /// Minus the logarithm of likelihood and priors, with the gradient.
+    fn surprise(&self, scales: &Scales, believed: &Scales, gradient: &mut [f64]) -> f64 {
+        gradient.fill(0.0);
+        let smooth = self.smooth(scales);
+        let Some(factor) = self.whole(scales, smooth.clone()).and_then(Cholesky::of) else {
+            return f64::INFINITY;
+        };
+        let solved = factor.solve(self.values.clone());
+        let inverse = factor.inverse();
+        let width = scales.lengths.len();
+        let mut along = vec![0.0; width];
+        let (mut of_amplitude, mut of_noise, mut of_slope) = (0.0, 0.0, 0.0);
+        let slope = if self.trend { (2.0 * scales.slope).exp() } else { 0.0 };
+        let noise = (2.0 * scales.noise).exp();
+        for row in 0..solved.len() {
+            for column in 0..=row {
+                let twice = if row == column { 1.0 } else { 2.0 };
+                // Half of (K⁻¹ − ααᵀ), counted on both sides of the diagonal.
+                let share = 0.5 * twice * (inverse[row][column] - solved[row] * solved[column]);
+                let weight = share * smooth[row][column];
+                of_amplitude += 2.0 * weight;
+                let places = self.places[row].iter().zip(self.places[column]);
+                along.iter_mut().zip(places).for_each(|(a, (l, r))| *a += weight * (l - r) * (l - r));
+                if slope > 0.0 {
+                    of_slope += 2.0 * share * slope * dot(self.places[row], self.places[column]);
+                }
+                if row == column {
+                    of_noise += 2.0 * share * noise * self.noises[row];
+                }
+            }
+        }
+        for (index, (value, length)) in along.iter().zip(&scales.lengths).enumerate() {
+            gradient[index] = value * (-2.0 * length).exp();
+        }
+        gradient[width] = of_amplitude;
+        gradient[width + 1] = of_noise;
+        if self.trend {
+            gradient[width + 2] = of_slope;
+        }
+        let numbers = scales.numbers(self.trend);
+        let middle = believed.numbers(self.trend);
+        let mut surprise = 0.5 * dot(&self.values, &solved) + factor.half_log_determinant();
+        for (index, (number, middle)) in numbers.iter().zip(&middle).enumerate() {
+            let deviation = if index < width { 1.0 } else { 1.5 };
+            let beyond = (number - middle) / deviation;
+            surprise += 0.5 * beyond * beyond;
+            gradient[index] += beyond / deviation;
+        }
+        surprise
+    }
+}
+
+impl Scales {
+    fn numbers(&self, trend: bool) -> Vec<f64> {
+        let mut numbers = self.lengths.clone();
+        numbers.extend([self.amplitude, self.noise]);
+        if trend {
+            numbers.push(self.slope);
+        }
+        numbers
+    }
+
+    fn of(numbers: &[f64], width: usize, otherwise: &Scales) -> Scales {
+        let number =
+            |index: usize, fallback: f64| numbers.get(index).map_or(fallback, |n| n.clamp(-12.0, 12.0));
+        Scales {
+            lengths: (0..width).map(|index| number(index, 0.0).clamp(-3.0, 6.0)).collect(),
+            amplitude: number(width, otherwise.amplitude),
+            noise: number(width + 1, otherwise.noise),
+            slope: number(width + 2, otherwise.slope),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid() -> Vec<Vec<f64>> {
+        (0..40).map(|i| vec![10.0 * 1.2f64.powi(i % 20), 1.0 + f64::from(i / 20)]).collect()
+    }
+
+    fn fit(trend: bool, law: impl Fn(&[f64]) -> f64) -> Process {
+        let inputs = grid();
+        let targets: Vec<f64> = inputs.iter().map(|row| law(row)).collect();
+        let weights = vec![1.0; targets.len()];
+        let training = Training {
+            inputs: &inputs,
+            targets: &targets,
+            weights: &weights,
+            roles: &[],
+            configurations: 40,
+            seed: 1,
+            law: None,
+        };
+        let logarithms: Vec<f64> = targets.iter().map(|target| target.ln()).collect();
+        Process::fit(&training, &logarithms, trend).unwrap()
+    }
+
+    #[test]
+    fn a_curve_is_followed_and_a_law_carried_on() {
+        let wave = |row: &[f64]| row[0] * (0.3 * row[0].ln().sin()).exp() / row[1];
+        let found = fit(true, wave);
+        let inside = [60.0, 1.5];
+        assert!((found.predict(&inside) / wave(&inside) - 1.0).abs() < 0.05, "{}", found.predict(&inside));
+        let law = |row: &[f64]| row[0].powf(1.5) / row[1];
+        let outside = [2000.0, 2.0];
+        assert!((fit(true, law).predict(&outside) / law(&outside) - 1.0).abs() < 0.1);
+    }
+
+    /// The gradient is that of the function.
+    #[test]
+    fn the_gradient_is_right() {
+        let places: Vec<Vec<f64>> =
+            (0..12).map(|i| vec![f64::from(i % 4) - 1.5, f64::from(i / 4) - 1.0]).collect();
+        let values: Vec<f64> = (0..12).map(|i| (f64::from(i) * 0.7).sin()).collect();
+        let weights = vec![1.0; 12];
+        let training = Training {
+            inputs: &places,
+            targets: &values,
+            weights: &weights,
+            roles: &[],
+            configurations: 12,
+            seed: 1,
+            law: None,
+        };
+        let rows: Vec<usize> = (0..12).collect();
+        let points = Points::of(&places, &values, &training, &rows, 0.1, true);
+        let believed = points.believed(2);
+        let start = [0.3, 0.8, -0.4, -1.5, -0.6];
+        let mut gradient = vec![0.0; 5];
+        let mut ignored = vec![0.0; 5];
+        points.surprise(&Scales::of(&start, 2, &believed), &believed, &mut gradient);
+        for index in 0..5 {
+            let mut value = |step: f64| {
+                let mut moved = start;
+                moved[index] += step;
+                points.surprise(&Scales::of(&moved, 2, &believed), &believed, &mut ignored)
+            };
+            let slope = (value(1e-5) - value(-1e-5)) / 2e-5;
+            assert!(
+                (slope - gradient[index]).abs() < 1e-4 * (1.0 + slope.abs()),
+                "{index}: {slope} {}",
+                gradient[index]
+            );
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! A sum of power laws, and a second model of what it leaves: the law carries the prediction beyond
+//! the measured range, the second model mends it inside.
+
+use serde::{Deserialize, Serialize};
+
+use super::boosting::Boosted;
+use super::posynomial::Posynomial;
+use super::process::Process;
+use super::{Fitted, Regressor, Training};
+
+/// Which model learns what the law leaves.
+pub(crate) enum TrendedRegression {
+    Process,
+    Boosting,
+}
+
+/// ln T = law + rest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Trended {
+    pub law: Posynomial,
+    pub rest: Rest,
+}
+
+/// The model of what the law leaves.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Rest {
+    Process(Process),
+    Boosted(Boosted),
+}
+
+impl Regressor for TrendedRegression {
+    fn standardised(&self) -> bool {
+        false
+    }
+
+    fn fit(&self, training: &Training<'_>) -> Result<Fitted, String> {
+        let law = training.posynomial()?;
+        let left: Vec<f64> = training
+            .inputs
+            .iter()
+            .zip(training.targets)
+            .map(|(row, target)| target.ln() - law.logarithm(row))
+            .collect();
+        if !left.iter().all(|value| value.is_finite()) {
+            return Err("the law leaves what is not a number".to_owned());
+        }
+        let rest = match self {
+            TrendedRegression::Process => Rest::Process(Process::fit(training, &left, false)?),
+            TrendedRegression::Boosting => Rest::Boosted(Boosted::fit(training, &left)?),
+        };
+        Ok(Fitted::Trended(Trended { law, rest }))
+    }
+}
+
+impl Trended {
+    pub(super) fn predict(&self, row: &[f64]) -> f64 {
+        let rest = match &self.rest {
+            Rest::Process(process) => process.logarithm(row),
+            Rest::Boosted(boosted) => boosted.logarithm(row),
+        };
+        (self.law.logarithm(row) + rest).min(700.0).exp()
+    }
+
+    pub(super) fn parameters(&self) -> usize {
+        self.law.parameters()
+            + match &self.rest {
+                Rest::Process(process) => process.parameters(),
+                Rest::Boosted(boosted) => boosted.parameters(),
+            }
+    }
+
+    pub(super) fn check(&self, width: usize) -> Result<(), String> {
+        self.law.check(width)?;
+        match &self.rest {
+            Rest::Process(process) => process.check(width),
+            Rest::Boosted(boosted) => boosted.check(width),
+        }
+    }
+
+    /// The law's formula, and what the second model says of itself.
+    pub(crate) fn describe(&self, name: impl Fn(usize) -> String) -> String {
+        let rest = match &self.rest {
+            Rest::Process(process) => process.describe(&name),
+            Rest::Boosted(boosted) => boosted.describe(&name),
+        };
+        format!("{}, mended by a model with {rest}", self.law.formula(&name))
+    }
+}
