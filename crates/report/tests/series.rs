@@ -116,11 +116,34 @@ fn jobs_outside_the_window_are_not_drawn() {
 }
 
 #[test]
+fn names_below_bars_are_evenly_spaced() {
+    let hours =
+        (0..24).map(|hour| BarGroup { name: format!("h{hour:02}"), values: vec![Some(1.0)] }).collect();
+    let chart = bars_chart(&bars(1, hours), &Canvas::inline("a", 380.0, 300.0));
+    let named: Vec<usize> = (0..24).filter(|hour| chart.contains(&format!(">h{hour:02}</text>"))).collect();
+    assert!(named.len() > 3 && named.len() < 24, "{named:?}");
+    assert!(named.windows(3).all(|three| three[1] - three[0] == three[2] - three[1]), "{named:?}");
+}
+
+#[test]
+fn a_window_of_time_ends_where_the_picture_ends() {
+    let job = GanttBar { name: "whole".to_owned(), start: 0.0, end: 100.0, processors: vec![(0, 8)] };
+    let chart = gantt_chart(&gantt(vec![job]), &Canvas::standalone(400.0, 300.0));
+    // the axis ends 10 before the edge of 16
+    let rectangle = chart.split("<rect class=\"solid soft\"").nth(1).unwrap().split("/>").next().unwrap();
+    let number = |key: &str| {
+        let text = rectangle.split(&format!(" {key}=\"")).nth(1).unwrap().split('"').next().unwrap();
+        text.parse::<f64>().unwrap()
+    };
+    assert!((number("x") + number("width") - 374.0).abs() < 0.11, "{rectangle}");
+}
+
+#[test]
 fn a_document_holds_its_parts_in_order_and_nothing_becomes_markup() {
     let table = Table::new([Column::left(HOSTILE)]).row([HOSTILE]);
     let parts = vec![
         Part::Text(format!("first {HOSTILE}")),
-        Part::List(vec![format!("second {HOSTILE}")]),
+        Part::Statements(vec![(Some(true), format!("second {HOSTILE}")), (None, "unknown".to_owned())]),
         Part::Lines(lines(vec![])),
         Part::Bars(bars(1, vec![])),
         Part::Table("third".to_owned(), table),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use harp_sim::{Estimates, Policy};
 use harp_trace::summary::Machine;
-use harp_trace::{ColumnMap, Format};
+use harp_trace::{ColumnMap, Format, Zone};
 
 /// What to do with a job trace.
 #[derive(Debug, Subcommand)]
@@ -51,6 +51,10 @@ pub struct TraceReading {
     /// Which column is which field, for tables: submit=SubmittedAt,processors=CPUs,run=WallClock.
     #[arg(long, value_name = "FIELD=COLUMN,…", value_parser = parse_columns)]
     pub columns: Option<ColumnMap>,
+    /// The time zone of dates without an offset, and of hours of the day: Europe/Berlin or +02:00.
+    /// Without it, what the trace's header says, else UTC.
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
+    pub timezone: Option<Zone>,
     /// Exit with 7 when some lines could not be used.
     #[arg(long)]
     pub strict: bool,

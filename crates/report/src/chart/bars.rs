@@ -29,18 +29,22 @@ pub fn bars_chart(view: &BarsView, canvas: &Canvas) -> String {
         plot.draw_empty(&mut drawing);
     }
     let width = (plot.area.right - plot.area.left) / groups.len().max(1) as f64;
-    let mut free_from = f64::NEG_INFINITY;
+    let step = label_step(groups, width);
     for (index, group) in groups.iter().enumerate() {
         let left = plot.area.left + index as f64 * width;
         draw_group(&mut drawing, &plot, view, group, left, width);
-        let middle = left + width / 2.0;
-        let half = text_width(&group.name, 11.0) / 2.0;
-        if !group.name.is_empty() && middle - half >= free_from {
-            drawing.text("small muted", (middle, plot.area.bottom + 17.0), Anchor::Middle, &group.name);
-            free_from = middle + half + 4.0;
+        if !group.name.is_empty() && index % step == 0 {
+            let below = (left + width / 2.0, plot.area.bottom + 17.0);
+            drawing.text("small muted", below, Anchor::Middle, &group.name);
         }
     }
     drawing.finish(canvas, &view.title, &format!("{} in {} groups of bars.", view.y.name, groups.len()))
+}
+
+/// Every how many groups a name is written, so that names do not touch and are evenly spaced.
+fn label_step(groups: &[BarGroup], width: f64) -> usize {
+    let widest = groups.iter().map(|group| text_width(&group.name, 11.0)).fold(0.0, f64::max);
+    (((widest + 6.0) / width).ceil() as usize).max(1)
 }
 
 fn draw_group(drawing: &mut Drawing, plot: &Plot, view: &BarsView, group: &BarGroup, left: f64, width: f64) {

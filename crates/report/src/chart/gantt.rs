@@ -19,8 +19,8 @@ pub fn gantt_chart(view: &GanttView, canvas: &Canvas) -> String {
     let top = header(&mut drawing, canvas, &view.title, &view.subtitle, &[]);
     let x = AxisView::linear(view.time_name.clone(), Quantity::Seconds);
     let y = AxisView::linear("processors", Quantity::Number);
-    let x = Axis::over(&x, [0.0, view.length]);
-    let y = Axis::over(&y, [0.0, f64::from(view.processors)]);
+    let x = Axis::up_to(&x, view.length);
+    let y = Axis::up_to(&y, f64::from(view.processors));
     let plot = Plot::new(canvas, top, 10.0, x, y);
     plot.draw(&mut drawing);
     if view.jobs.is_empty() {

@@ -8,8 +8,8 @@ use crate::Table;
 pub enum Part {
     /// A paragraph.
     Text(String),
-    /// A list of sentences.
-    List(Vec<String>),
+    /// Sentences, each with whether it holds (`None` where that is not known).
+    Statements(Vec<(Option<bool>, String)>),
     /// Lines over an axis.
     Lines(LinesView),
     /// Bars in groups.

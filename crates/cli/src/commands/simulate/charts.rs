@@ -16,6 +16,9 @@ use crate::terminal::Terminal;
 /// The length of the window where none is given.
 const WINDOW: i64 = 12 * 3600;
 
+/// Spans of time that are drawn: with more, the lines of several policies hide each other.
+const SPANS: usize = 80;
+
 /// What is drawn and where it is put.
 pub struct Charts<'a> {
     /// The jobs.
@@ -72,11 +75,15 @@ impl Charts<'_> {
 
     fn over_time(&self, title: &str, y: AxisView, value: impl Fn(&Moment) -> f64) -> LinesView {
         let points = |policy: &PolicyResult| {
-            policy.timeline.iter().map(|moment| (moment.time_s as f64, value(moment))).collect()
+            let chunks = policy.timeline.chunks(policy.timeline.len().div_ceil(SPANS).max(1));
+            let mean = |chunk: &[Moment]| chunk.iter().map(&value).sum::<f64>() / chunk.len() as f64;
+            let middle = |chunk: &[Moment]| chunk[chunk.len() / 2].time_s as f64;
+            chunks.map(|chunk| (middle(chunk), mean(chunk))).collect()
         };
+        let longest = self.result.policies.iter().map(|policy| policy.metrics.makespan_s).fold(0.0, f64::max);
         LinesView {
             title: title.to_owned(),
-            subtitle: "Means over equal spans of time".to_owned(),
+            subtitle: format!("Means over spans of up to {}", compact(longest / SPANS as f64)),
             x: AxisView::linear("time since the first submission", Quantity::Seconds),
             y,
             series: self.lines(points),

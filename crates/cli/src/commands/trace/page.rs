@@ -63,19 +63,12 @@ fn has_ends(summary: &Summary) -> bool {
 }
 
 fn takeaways(summary: &Summary) -> SectionView {
-    let sentence = |takeaway: &harp_trace::summary::Takeaway| {
-        let sign = match takeaway.holds {
-            Some(true) => "✓",
-            Some(false) => "✗",
-            None => "?",
-        };
-        format!("{sign} {}", takeaway.sentence)
-    };
+    let statements = summary.takeaways.iter().map(|takeaway| (takeaway.holds, takeaway.sentence.clone()));
     SectionView {
         title: "What follows".to_owned(),
         parts: vec![
             Part::Text("Statements of a study of several clusters, each tried on this trace.".to_owned()),
-            Part::List(summary.takeaways.iter().map(sentence).collect()),
+            Part::Statements(statements.collect()),
         ],
     }
 }
@@ -101,14 +94,13 @@ fn geometry(summary: &Summary) -> SectionView {
         &[("size", &geometry.size)],
     )));
     let hours: Vec<String> = (0..24).map(|hour| hour.to_string()).collect();
-    let zone = if summary.unix_start_time.is_some() || geometry.first_submit > 1_000_000_000 {
-        "Coordinated Universal Time"
-    } else {
-        "counted from the trace's time 0, as its header tells no date"
-    };
-    parts.push(Part::Bars(counted("Submissions by hour of the day", zone, &hours, &geometry.by_hour)));
+    let zone = summary.time_zone.as_ref().map_or_else(
+        || "Counted from the trace's time 0, as it tells no date".to_owned(),
+        |zone| format!("Time zone {zone}"),
+    );
+    parts.push(Part::Bars(counted("Submissions by hour of the day", &zone, &hours, &geometry.by_hour)));
     let days = DAYS.map(str::to_owned);
-    parts.push(Part::Bars(counted("Submissions by day of the week", zone, &days, &geometry.by_weekday)));
+    parts.push(Part::Bars(counted("Submissions by day of the week", &zone, &days, &geometry.by_weekday)));
     if let Some(mean) = geometry.utilisation {
         let point = |point: &harp_trace::summary::UtilisationPoint| {
             ((point.time_s - geometry.first_submit) as f64, 100.0 * point.utilisation)

@@ -43,6 +43,9 @@ fn command(arguments: &TraceSummary) -> String {
         let gpus = machine.gpus.map(|size| format!(" --machine gpus={size}"));
         command.extend(size.into_iter().chain(gpus));
     }
+    if let Some(zone) = &arguments.reading.timezone {
+        command.push_str(&format!(" --timezone {zone}"));
+    }
     if let Some(file) = &arguments.html {
         command.push_str(&format!(" --html {}", file.display()));
     }
@@ -130,11 +133,11 @@ fn patterns(summary: &Summary, terminal: &Terminal) -> String {
     let mut line = |name: &str, values: &[f64], note: String| {
         text.push_str(&format!("{name:<28}{}  {note}\n", sparkline(values, &terminal.style)));
     };
-    let ratio = geometry
-        .hour_peak_ratio
-        .map_or_else(String::new, |ratio| format!("busiest hour {} times the quietest", number(ratio)));
-    line("submissions, hour 0 to 23", &counts(&geometry.by_hour), ratio);
-    line("submissions, Mon to Sun", &counts(&geometry.by_weekday), String::new());
+    let ratio = geometry.hour_peak_ratio.map(|ratio| format!("busiest {} times the quietest", number(ratio)));
+    let zone = summary.time_zone.clone().unwrap_or_else(|| "from the trace's time 0".to_owned());
+    let note = [Some(zone.clone()), ratio].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    line("submissions, hour 0 to 23", &counts(&geometry.by_hour), note);
+    line("submissions, Mon to Sun", &counts(&geometry.by_weekday), zone);
     if let Some(mean) = geometry.utilisation {
         let points = &geometry.utilisation_over_time;
         let step = points.len().div_ceil(40).max(1);
