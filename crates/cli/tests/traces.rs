@@ -101,6 +101,41 @@ fn a_summary_counts_what_is_in_the_trace() {
 }
 
 #[test]
+fn hours_are_told_in_the_zone_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    // one job of summer, one of winter, both at half past noon by the clock on the wall
+    let rows = "submit,run,processors\n2024-07-01T12:30:00,60,1\n2024-12-02 12:30:00,60,1\n";
+    fs::write(here.join("t.csv"), rows).unwrap();
+    let summary =
+        |more: &[&str]| support::json(here, &[&["trace", "summary", "t.csv", "--json"], more].concat());
+    let first = |answer: &serde_json::Value| answer["geometry"]["first_submit"].as_i64().unwrap();
+    let universal = summary(&[]);
+    assert_eq!((first(&universal), &universal["time_zone"]), (1_719_837_000, &"UTC".into()));
+    let berlin = summary(&["--timezone", "Europe/Berlin"]);
+    assert_eq!((first(&berlin), &berlin["time_zone"]), (1_719_837_000 - 7200, &"Europe/Berlin".into()));
+    assert_eq!(berlin["geometry"]["by_hour"][12], 2);
+    let west = summary(&["--timezone", "-05:00"]);
+    assert_eq!((first(&west), &west["geometry"]["by_hour"][12]), (1_719_837_000 + 18_000, &2.into()));
+    assert!(said(here, &["trace", "summary", "t.csv", "--timezone", "Mars"], 2).contains("Europe/Berlin"));
+    // the header of an SWF trace names its own
+    let header = "; UnixStartTime: 1719837000\n; TimeZoneString: Europe/Stockholm\n";
+    fs::write(here.join("t.swf"), format!("{header}{TRACE}")).unwrap();
+    let answer = support::json(here, &["trace", "summary", "t.swf", "--json"]);
+    assert_eq!(
+        (&answer["time_zone"], &answer["geometry"]["by_hour"][14]),
+        (&"Europe/Stockholm".into(), &4.into())
+    );
+    fs::write(here.join("odd.swf"), format!("{}{TRACE}", header.replace("Europe/", "our "))).unwrap();
+    assert!(
+        said(here, &["trace", "summary", "odd.swf"], 0).contains("time zone `our Stockholm` is not known")
+    );
+    fs::write(here.join("undated.swf"), TRACE).unwrap();
+    let undated = support::json(here, &["trace", "summary", "undated.swf", "--json"]);
+    assert!(undated["time_zone"].is_null());
+}
+
+#[test]
 fn waits_that_cannot_be_are_told() {
     // Two jobs of three processors at once on four.
     let directory = folder(&TRACE.replace("2 10 90 50 4 -1 -1 4", "2 10 20 50 3 -1 -1 3"));
