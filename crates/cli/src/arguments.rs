@@ -1,6 +1,7 @@
 //! The command line: one definition from which parsing, help, completions, man pages and the
 //! reference all come.
 
+mod estimates;
 mod trace;
 
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use harp_core::{Money, Scale, Seconds};
 
+pub use estimates::Wanted;
 pub use trace::{
     Simulate, Trace, TraceCompare, TraceConvert, TraceGenerate, TraceOutput, TracePredict, TraceReading,
     TraceSummary,

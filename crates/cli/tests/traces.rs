@@ -47,6 +47,61 @@ fn schedules_are_those_worked_out_by_hand() {
 }
 
 #[test]
+fn estimates_may_come_from_a_table() {
+    let directory = folder(TRACE);
+    let here = directory.path();
+    // 4 is known to end in time for 2; the others are not in the table and keep their request
+    fs::write(here.join("told.csv"), "seconds,job\n40,4\n").unwrap();
+    let call = ["simulate", "t.swf", "--estimates", "file:told.csv", "--schedule", "out.csv"];
+    assert!(said(here, &call, 0).contains("3 of 4 jobs have no estimate"));
+    assert!(fs::read_to_string(here.join("out.csv")).unwrap().contains("\n4,60,60,100,1\n"));
+    let answer = support::json(here, &[&call[..], &["--json"]].concat());
+    assert_eq!(answer["policies"][0]["estimates"], "file");
+    for (table, exit, expected) in [
+        ("seconds,job\nsoon,4\n", 2, "job 4 has no number in `seconds`"),
+        ("seconds,job\n1,x\n", 2, "told.csv:2: there is no number in `job`"),
+        ("seconds,job\n1,99\n", 3, "no job of the trace is in it"),
+    ] {
+        fs::write(here.join("told.csv"), table).unwrap();
+        let told = said(here, &call, exit);
+        assert!(told.contains(expected), "{told}");
+    }
+}
+
+/// Sleeps a hundredth of a second for each n, so that what a model learns of it is sure.
+const EXPERIMENT: &str = r#"
+name = "sleep"
+
+[program]
+command = "sh -c 'sleep $(printf 0.%02d {n})'"
+
+[parameters.n]
+type = "integer"
+sd = [4, 8, 12, 16, 20]
+fs = 40
+
+[allocation]
+cores = [1]
+"#;
+
+#[test]
+fn estimates_may_come_from_a_model_of_harp() {
+    let directory = folder(TRACE);
+    let here = directory.path();
+    fs::write(here.join("harp.toml"), EXPERIMENT).unwrap();
+    support::run(here, &["generate", "--scale", "sd"], 0);
+    support::run(here, &["build"], 0);
+    let call = ["simulate", "t.swf", "--estimates", "model:.harp/model.json"];
+    let told = said(here, &call, 3);
+    assert!(told.contains("the model asks for") && told.contains("--cases"), "{told}");
+    fs::write(here.join("cases.csv"), "job,n\n4,10\n").unwrap();
+    let with_cases = [&call[..], &["--cases", "cases.csv", "--schedule", "out.csv"]].concat();
+    assert!(said(here, &with_cases, 0).contains("3 of 4 jobs have no estimate"));
+    // a tenth of a second becomes one second, and 4 goes ahead of 2
+    assert!(fs::read_to_string(here.join("out.csv")).unwrap().contains("\n4,60,60,100,1\n"));
+}
+
+#[test]
 fn the_figures_of_a_simulation_follow_from_its_schedule() {
     let directory = folder(TRACE);
     let here = directory.path();

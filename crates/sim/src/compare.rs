@@ -13,18 +13,18 @@ use crate::figures::{Figures, Row, row};
 use crate::series::{Moment, timeline, wait_percentiles};
 use crate::statistics::quantile;
 use crate::weeks::{self, Weeks};
-use crate::{Changes, Estimates, Metrics, Policy, Schedule, Workload, simulate};
+use crate::{Changes, Metrics, Policy, Schedule, Source, Workload, simulate};
 
 /// Beyond as many weeks (two centuries) the times of a trace are not right, and intervals mean nothing.
 const MOST_WEEKS: usize = 10_000;
 
 /// What to simulate.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct SimulateOptions {
     /// The policies; the first is what the others are compared with.
     pub policies: Vec<Policy>,
     /// The estimates they plan with.
-    pub estimates: Estimates,
+    pub estimates: Source,
     /// How often weeks are drawn; 0 for no intervals.
     pub resamples: usize,
     /// The seed of the drawing.
@@ -37,7 +37,7 @@ impl Default for SimulateOptions {
     fn default() -> Self {
         SimulateOptions {
             policies: Vec::new(),
-            estimates: Estimates::Requested,
+            estimates: Source::default(),
             resamples: 1000,
             seed: 0,
             points: 400,
@@ -105,7 +105,7 @@ pub fn compare(workload: &Workload, options: &SimulateOptions) -> (SimulateResul
     let metrics: Vec<Metrics> = schedules
         .iter()
         .zip(&options.policies)
-        .map(|(schedule, &policy)| Metrics::new(workload, schedule, policy, &options.estimates.to_string()))
+        .map(|(schedule, &policy)| Metrics::new(workload, schedule, policy, options.estimates.name()))
         .collect();
     let rows: Vec<Row> = metrics.iter().map(row).collect();
     let against_first = |place: usize| Difference {

@@ -24,7 +24,7 @@ mod workload;
 pub use compare::{Difference, Interval, PolicyResult, SimulateOptions, SimulateResult, compare};
 pub use engine::simulate;
 pub use estimate::{
-    Estimates, Estimator, FromModel, LastTwo, OnlineBoosted, ParseEstimatesError, Perfect, Requested,
+    Estimates, Estimator, FromModel, LastTwo, OnlineBoosted, ParseEstimatesError, Perfect, Requested, Source,
 };
 pub use figures::{ClassFigures, Figures};
 pub use metrics::{ClassMetrics, Metrics, SLOWDOWN_BOUND, UserMetrics, bounded_slowdown};

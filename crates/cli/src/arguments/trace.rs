@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use harp_sim::{Estimates, Policy};
+use harp_sim::Policy;
 use harp_trace::summary::Machine;
 use harp_trace::{ColumnMap, Format, Zone};
+
+use super::estimates::Wanted;
 
 /// What to do with a job trace.
 #[derive(Debug, Subcommand)]
@@ -163,9 +165,14 @@ pub struct Simulate {
     /// Several policies, compared with the first (with --policy, with that one).
     #[arg(long, value_name = "POLICY", num_args = 1.., value_delimiter = ',')]
     pub compare: Vec<Policy>,
-    /// What policies plan with: requested, perfect, last2, last2-elapsed or boosted.
+    /// What policies plan with: requested, perfect, last2, last2-elapsed, boosted, model:FILE (a harp
+    /// model) or file:FILE (a table with the columns job,seconds).
     #[arg(long, value_name = "ESTIMATES", default_value = "requested")]
-    pub estimates: Estimates,
+    pub estimates: Wanted,
+    /// What a model is to know of each job beyond processors and requested_time: a table with the column
+    /// job and the model's features.
+    #[arg(long, value_name = "FILE")]
+    pub cases: Option<PathBuf>,
     /// Write when each job started as CSV; with several policies one file each, the policy in its name.
     #[arg(long, value_name = "FILE")]
     pub schedule: Option<PathBuf>,

@@ -12,7 +12,7 @@ use harp_trace::Skipped;
 use serde::Serialize;
 
 use super::charts::Charts;
-use super::tables;
+use super::{estimates, tables};
 use crate::arguments::Simulate;
 use crate::commands::trace::reading;
 use crate::failure::Failure;
@@ -39,7 +39,7 @@ pub fn simulate(arguments: &Simulate, terminal: &Terminal) -> Result<(), Failure
     tell_changes(&workload.changes, terminal);
     let options = SimulateOptions {
         policies: policies(arguments),
-        estimates: arguments.estimates,
+        estimates: estimates::source(&arguments.estimates, arguments.cases.as_deref(), &workload, terminal)?,
         seed: arguments.seed,
         ..SimulateOptions::default()
     };
@@ -144,7 +144,7 @@ fn tell(name: &str, result: &SimulateResult, terminal: &Terminal) -> Result<(), 
     if result.policies.len() > 1 {
         section("Against the first", tables::differences(result));
     }
-    if result.weeks > 1 {
+    if result.policies.iter().any(|policy| policy.intervals.average_wait_s.is_some()) {
         text.push_str(&format!(
             "\nIn brackets: 95 % intervals from weeks drawn again ({} weeks).\n",
             result.weeks

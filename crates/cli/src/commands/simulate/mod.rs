@@ -2,6 +2,7 @@
 
 mod charts;
 mod command;
+mod estimates;
 mod tables;
 
 pub use command::simulate;
