@@ -14,7 +14,7 @@ use super::estimates::Wanted;
 pub enum Trace {
     /// Say how a cluster behaves: geometry of jobs, failures, users, and what follows
     #[command(
-        after_help = "Examples:\n  harp trace summary KTH-SP2.swf.gz\n  harp trace summary jobs.csv --machine procs=49152 --html jobs.html\n  sacct -aP --format=ALL | harp trace summary - --machine procs=2048\n\nThe kind of trace is told from its content. What is computed: docs/simulation.md."
+        after_help = "Examples:\n  harp trace summary KTH-SP2.swf.gz\n  harp trace summary jobs.csv --machine procs=49152 --html jobs.html\n  sacct -aP --format=ALL | harp trace summary - --machine procs=2048\n\nThe kind of trace is told from its content. How to use it: docs/traces.md; what is computed: docs/simulation.md."
     )]
     Summary(TraceSummary),
     /// Put several traces side by side
