@@ -50,7 +50,7 @@ fn every_documented_key_is_there() {
         ("recommend", &["recommend", "n=30000", "--json"]),
         ("host", &["host", "--json"]),
         ("site", &["site", "--json"]),
-        ("trace generate", &["trace", "generate", "--jobs", "200", "--output", "a.swf", "--json"]),
+        ("trace generate", &["trace", "generate", "--jobs", "2000", "--output", "a.swf", "--json"]),
         ("trace convert", &["trace", "convert", "a.swf", "--output", "a.csv", "--json"]),
         ("trace summary", &["trace", "summary", "a.swf", "--json"]),
         ("trace compare", &["trace", "compare", "a.swf", "a.csv", "--json"]),

@@ -93,11 +93,10 @@ impl Doubt {
     fn left(&self, places: &[Vec<f64>]) -> Vec<(f64, Vec<f64>)> {
         let count = self.runs.len();
         let kernel = (0..count).map(|row| {
-            let mut values = vec![0.0; count];
-            for column in 0..=row {
-                values[column] = covariance(&self.runs[row], &self.runs[column]);
-            }
+            let mut values: Vec<f64> =
+                self.runs[..=row].iter().map(|other| covariance(&self.runs[row], other)).collect();
             values[row] += self.noise.powi(2);
+            values.resize(count, 0.0);
             values
         });
         let Some(factor) = Cholesky::of(kernel.collect()) else {

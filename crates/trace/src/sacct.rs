@@ -2,16 +2,16 @@
 
 use std::io::Read;
 
-use crate::columns::{ColumnMap, Field, Layout};
+use crate::columns::{Field, Layout};
 use crate::lines::for_each_line;
 use crate::reading::Sink;
 use crate::table::take_row;
-use crate::{Reading, TraceError};
+use crate::{ReadOptions, Reading, TraceError};
 
 /// Visits the jobs; the lines of job steps (`1234.batch`) are counted in [`Reading::steps`].
 pub(crate) fn visit(
     source: &mut dyn Read,
-    map: &ColumnMap,
+    options: &ReadOptions,
     reading: &mut Reading,
     sink: Sink<'_>,
 ) -> Result<(), TraceError> {
@@ -28,7 +28,7 @@ pub(crate) fn visit(
         let cells: Vec<&str> = text.split('|').collect();
         let Some(layout) = &layout else {
             let header: Vec<String> = cells.iter().map(|cell| cell.trim().to_owned()).collect();
-            layout = Some(Layout::new(&name, number, &header, map)?);
+            layout = Some(Layout::new(&name, number, &header, &options.columns)?);
             return Ok(());
         };
         if cells.len() != layout.width {
@@ -65,7 +65,7 @@ mod tests {
             103|bert|chem\n";
         let mut reading = Reading::new("t", Format::Sacct);
         let mut jobs = Vec::new();
-        visit(&mut text.as_bytes(), &ColumnMap::default(), &mut reading, &mut |job, _| jobs.push(*job))
+        visit(&mut text.as_bytes(), &ReadOptions::default(), &mut reading, &mut |job, _| jobs.push(*job))
             .unwrap();
         assert_eq!((jobs.len(), reading.steps, reading.skipped.count), (3, 1, 1));
         let job = jobs[0];
