@@ -186,7 +186,7 @@ fn comments(site: &Site, plan: &Plan, job: &Job<'_>) -> Vec<String> {
         100.0 * plan.risk.killed,
     ));
     lines.push(format!(
-        "Learned from {} scaled-down and {} full-scale runs, judged on {}{}.",
+        "Learned from {} scaled-down and {} full-scale runs; {} of them, held back in turn, judged the model{}.",
         evidence.scaled_down_runs,
         evidence.full_scale_runs,
         evidence.validation_runs,

@@ -79,10 +79,10 @@ pub(super) fn target(index: usize, view: &TargetView) -> String {
     }
     let evidence = &view.evidence;
     let note = format!(
-        "Behind these figures: {} and {} learned from, {} held back for judging.",
+        "Behind these figures: {} and {}; {} of them, held back in turn, judged the model.",
         plural(evidence.scaled_down_runs, "scaled-down run"),
         plural(evidence.full_scale_runs, "full-scale run"),
-        plural(evidence.validation_runs, "run")
+        evidence.validation_runs
     );
     out.push_str(&format!("<p class=\"note\">{}</p>\n", escape(&note)));
     out
