@@ -182,7 +182,7 @@ fn comments(site: &Site, plan: &Plan, job: &Job<'_>) -> Vec<String> {
     }
     lines.push(format!(
         "Expected price: {}; risk of being killed: {:.1} %.",
-        site.format_price(plan.price.with_reexecution),
+        site.format_price(plan.price.expected_use),
         100.0 * plan.risk.killed,
     ));
     lines.push(format!(

@@ -9,6 +9,7 @@ mod cells;
 mod commands;
 mod failure;
 mod failures;
+mod freshness;
 mod plan_view;
 mod programs;
 mod progress;

@@ -136,3 +136,25 @@ repetitions = 2
     let said = support::stderr(&support::run(here, &["predict", "n=9000", "threads=2", "cores=1"], 2));
     assert!(said.contains("breaks the constraint `threads == cores`"), "{said}");
 }
+
+#[test]
+fn a_model_that_is_behind_its_runs_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let text = "name = \"count\"\n[program]\ncommand = \"sh -c 'i=0; while [ $i -lt {n} ]; do i=$((i+1)); done'\"\n\
+                [parameters.n]\ntype = \"integer\"\nsd = [1000, 2000, 4000, 8000]\n";
+    fs::write(here.join("harp.toml"), text).unwrap();
+    support::run(here, &["generate"], 0);
+    support::run(here, &["build"], 0);
+    let warned =
+        |arguments: &[&str]| support::stderr(&support::run(here, arguments, 0)).contains("warning: ");
+    assert!(!support::stderr(&support::run(here, &["predict", "n=5000"], 0)).contains("`harp build`"));
+    fs::write(here.join("harp.toml"), text.replace("8000]", "8000, 9000]")).unwrap();
+    support::run(here, &["generate"], 0);
+    let said = support::stderr(&support::run(here, &["predict", "n=5000"], 0));
+    assert!(said.contains("warning: 1 run was made after this model was built"), "{said}");
+    assert!(warned(&["recommend", "n=5000"]));
+    fs::write(here.join("harp.toml"), text.replace("\"count\"", "\"other\"")).unwrap();
+    let said = support::stderr(&support::run(here, &["predict", "n=5000"], 0));
+    assert!(said.contains("the model is of count, the experiment file of other"), "{said}");
+}

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use harp_core::{Run, Scale, Target};
 use harp_learn::{BuildOptions, ModelFile, TargetModel};
+use harp_report::text::plural;
 use serde::Serialize;
 
 use crate::arguments::{Build, BuildSettings};
@@ -75,7 +76,10 @@ pub fn build_model(
     for target in &project.experiment.learn.targets {
         let (table, skipped) = harp_history::dataset(runs.iter().copied(), target);
         if skipped.failed > 0 && models.is_empty() {
-            terminal.say(&format!("{} runs that failed are left out", skipped.failed));
+            terminal.say(&format!(
+                "{} that failed or ended at another limit say nothing of {target} and are left out",
+                plural(skipped.failed, "run")
+            ));
         }
         match harp_learn::build(&table, &options) {
             Ok(model) => {

@@ -15,6 +15,7 @@ use crate::allocations;
 use crate::arguments::Predict;
 use crate::cases;
 use crate::failure::Failure;
+use crate::freshness::warn_if_stale;
 use crate::project::{self, Project};
 use crate::terminal::Terminal;
 use crate::values;
@@ -56,6 +57,7 @@ pub fn predict(arguments: &Predict, terminal: &Terminal) -> Result<(), Failure> 
         None => (project::model_of(&arguments.file), project::experiment_file(&arguments.file)),
     };
     let model = project::read_model(&model_file)?;
+    warn_if_stale(&model_file, &model.application, &experiment_file, terminal);
     let project = cases::experiment_of(&model, &experiment_file);
     let mut given = match &arguments.csv {
         Some(file) => read_csv(file)?,

@@ -185,7 +185,8 @@ fn write_charts(view: &RunView, folder: &Path) -> Result<(), Failure> {
 fn tell(view: &RunView, terminal: &Terminal) -> Result<(), Failure> {
     let style = &terminal.style;
     for target in &view.targets {
-        let mut head = format!("\n{}, predicted before it was run\n", views::target_words(&target.target));
+        let mut head =
+            format!("\n{}, predicted from the other runs alone\n", views::target_words(&target.target));
         let common = common_features(target);
         if !common.is_empty() {
             head.push_str(&format!("{common}\n"));

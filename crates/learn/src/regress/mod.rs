@@ -126,6 +126,19 @@ impl Fitted {
         }
     }
 
+    /// Whether it goes on growing beyond the largest run; see [`ModelKind::extrapolates`].
+    pub(crate) fn extrapolates(&self) -> bool {
+        match self {
+            Fitted::Tree(_) | Fitted::Network(_) | Fitted::Boosted(_) => false,
+            Fitted::Process(process) => process.slopes.iter().any(|slope| *slope != 0.0),
+            Fitted::Linear(_)
+            | Fitted::PowerLaw(_)
+            | Fitted::Raw(_)
+            | Fitted::Posynomial(_)
+            | Fitted::Trended(_) => true,
+        }
+    }
+
     /// Numbers fitted.
     pub(crate) fn parameters(&self) -> usize {
         match self {

@@ -48,7 +48,7 @@ fn whole(title: &str, harp_version: &str, body: &str) -> String {
     )
 }
 
-/// `euler: learned from 36 scaled-down and 4 full-scale runs, judged on 10 test runs`.
+/// `euler · 36 scaled-down runs and 4 full-scale runs · judged on 10 test runs`.
 fn kicker(view: &RunView) -> String {
     let sweep = &view.sweep;
     let learned: Vec<String> = [(sweep.scaled_down, "scaled-down run"), (sweep.full_scale, "full-scale run")]
@@ -58,7 +58,7 @@ fn kicker(view: &RunView) -> String {
         .collect();
     let mut words = vec![view.application.clone()];
     if !learned.is_empty() {
-        words.push(format!("learned from {}", join_words(&learned)));
+        words.push(join_words(&learned));
     }
     if sweep.test > 0 {
         words.push(format!("judged on {}", plural(sweep.test, "test run")));
