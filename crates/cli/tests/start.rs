@@ -158,3 +158,19 @@ fn a_model_that_is_behind_its_runs_is_told() {
     let said = support::stderr(&support::run(here, &["predict", "n=5000"], 0));
     assert!(said.contains("the model is of count, the experiment file of other"), "{said}");
 }
+
+/// A memory limit ends runs; it is nothing that time or memory grow with.
+#[test]
+fn a_varied_memory_limit_needs_no_value_in_a_case() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let text = "name = \"count\"\n[program]\ncommand = \"sh -c 'i=0; while [ $i -lt {n} ]; do i=$((i+1)); done'\"\n\
+                [parameters.n]\ntype = \"integer\"\nsd = [1000, 2000, 4000, 8000]\ntest = 9000\n\
+                [allocation]\nmemory = [\"256M\", \"512M\"]\n";
+    fs::write(here.join("harp.toml"), text).unwrap();
+    let result = support::json(here, &["run", "--json"]);
+    assert_eq!(result["targets"][0]["cases"].as_array().unwrap().len(), 2, "{result:#}");
+    let answer = support::json(here, &["predict", "n=8500", "--json"]);
+    assert_eq!(answer["cases"].as_array().unwrap().len(), 1, "{answer:#}");
+    support::run(here, &["recommend", "n=8500"], 0);
+}
