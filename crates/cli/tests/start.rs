@@ -149,6 +149,8 @@ fn a_model_that_is_behind_its_runs_is_told() {
     let warned =
         |arguments: &[&str]| support::stderr(&support::run(here, arguments, 0)).contains("warning: ");
     assert!(!support::stderr(&support::run(here, &["predict", "n=5000"], 0)).contains("`harp build`"));
+    let said = support::stderr(&support::run(here, &["predict", "n=5000", "cores=8"], 0));
+    assert!(said.contains("warning: cores=8 changes nothing"), "{said}");
     fs::write(here.join("harp.toml"), text.replace("8000]", "8000, 9000]")).unwrap();
     support::run(here, &["generate"], 0);
     let said = support::stderr(&support::run(here, &["predict", "n=5000"], 0));

@@ -71,6 +71,7 @@ pub fn predict(arguments: &Predict, terminal: &Terminal) -> Result<(), Failure> 
     for case in given {
         cases::check_names(&model, project.as_ref().map(|project| &project.experiment), &case)?;
         values::check(&model, project.as_ref(), &case)?;
+        warn_of_unknown_resources(&model, &case, terminal);
         let missing = missing_resources(&model, &case);
         let mut every = vec![case];
         if let (Some(project), Some(case), false) = (&project, every.first(), missing.is_empty()) {
@@ -112,6 +113,19 @@ fn answer(
         predictions.push(target_answer(prediction, arguments.interval));
     }
     Ok(CaseAnswer { features: case, predictions })
+}
+
+/// Says which resources a case names that no run was given: of what never varied nothing is known.
+fn warn_of_unknown_resources(model: &ModelFile, case: &BTreeMap<String, Value>, terminal: &Terminal) {
+    for (name, value) in case {
+        let is_resource = *name != "memory" && cases::RESOURCES.contains(&name.as_str());
+        if is_resource && !model.features.contains(name) {
+            terminal.say(&format!(
+                "warning: {name}={value} changes nothing: no run was made with a set number of {name}; vary it \
+                 under [allocation] to learn what it does"
+            ));
+        }
+    }
 }
 
 /// Resources the model uses that a case does not say. A memory limit is no choice: it is what is
