@@ -57,8 +57,13 @@ pub fn predict(arguments: &Predict, terminal: &Terminal) -> Result<(), Failure> 
         None => (project::model_of(&arguments.file), project::experiment_file(&arguments.file)),
     };
     let model = project::read_model(&model_file)?;
-    warn_if_stale(&model_file, &model.application, &experiment_file, terminal);
-    let project = cases::experiment_of(&model, &experiment_file);
+    let project = Project::load(&experiment_file, &Terminal::silent()).ok();
+    if let Some(project) = &project {
+        warn_if_stale(project, &model_file, &model.application, terminal);
+    }
+    // It knows computed parameters, sizes of files, values and constraints; another application's does
+    // not. A model alone predicts, too.
+    let project = project.filter(|project| project.experiment.application() == model.application);
     let mut given = match &arguments.csv {
         Some(file) => read_csv(file)?,
         None => Vec::new(),
