@@ -11,13 +11,13 @@ use crate::validate::{Judged, Outcome, Verdict};
 /// A member may leave the median of the others by this much, in logarithms.
 const LEASH: f64 = 0.5;
 /// Most members.
-const MOST: usize = 3;
+const MOST: usize = 5;
 /// Members whose error is more than this times the lowest do not enter.
-const WORST: f64 = 1.6;
+const WORST: f64 = 2.0;
 /// Models that level off beyond the largest run count as if their error were this times as large.
 const LEVELS_OFF: f64 = 1.25;
 /// Members weigh as this power of their error.
-const POWER: f64 = -3.0;
+const POWER: f64 = -4.0;
 
 /// A model and its share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
