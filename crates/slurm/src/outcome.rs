@@ -1,0 +1,76 @@
+//! How a job ended, in harp's words.
+
+use harp_core::{Interruption, Outcome};
+
+use crate::{AccountedJob, ExitCode, StateKind};
+
+/// Whether a job's row is about a run, and how that ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ended {
+    /// It ran and is over.
+    Run(Outcome),
+    /// It waits or runs, or what it does is not known.
+    NotYet,
+    /// It was taken away before it began.
+    NeverStarted,
+}
+
+impl AccountedJob {
+    /// How it ended.
+    pub fn ended(&self) -> Ended {
+        let outcome = match self.state.kind {
+            StateKind::Unfinished | StateKind::Unknown => return Ended::NotYet,
+            _ if !self.has_started() => return Ended::NeverStarted,
+            StateKind::Completed => self.completed(),
+            StateKind::Failed => self.failed(),
+            StateKind::OutOfMemory => self.out_of_memory(),
+            StateKind::Timeout => match self.limit.seconds().or(self.elapsed) {
+                Some(limit) => Outcome::TimedOut { limit },
+                None => Outcome::Interrupted { cause: Interruption::Unknown },
+            },
+            StateKind::Cancelled => Outcome::Interrupted { cause: Interruption::Cancelled },
+            StateKind::Preempted => Outcome::Interrupted { cause: Interruption::Preempted },
+            StateKind::Requeued => Outcome::Interrupted { cause: Interruption::Requeued },
+            StateKind::NodeFail | StateKind::BootFail => {
+                Outcome::Interrupted { cause: Interruption::NodeFailure }
+            }
+            StateKind::Deadline => Outcome::Interrupted { cause: Interruption::Deadline },
+            StateKind::Revoked => return Ended::NeverStarted,
+        };
+        Ended::Run(outcome)
+    }
+
+    fn out_of_memory(&self) -> Outcome {
+        Outcome::OutOfMemory { limit: self.memory_limit() }
+    }
+
+    /// A script may end well though one of its steps did not.
+    fn completed(&self) -> Outcome {
+        if self.step_out_of_memory {
+            return self.out_of_memory();
+        }
+        match self.derived_exit {
+            Some(ExitCode { code: 0, signal: 0 }) | None => Outcome::Completed,
+            Some(ExitCode { code, signal: 0 }) => {
+                Outcome::Rejected { reason: format!("a step ended with exit code {code}") }
+            }
+            Some(ExitCode { signal, .. }) => {
+                Outcome::Rejected { reason: format!("a step was ended by signal {signal}") }
+            }
+        }
+    }
+
+    /// Without control groups Slurm kills a job over its memory and calls it failed.
+    fn failed(&self) -> Outcome {
+        const KILL: i32 = 9;
+        let exit = self.exit.unwrap_or_default();
+        let over = self.peak_memory.zip(self.memory_limit()).is_some_and(|(peak, limit)| peak > limit);
+        if self.step_out_of_memory || (over && (exit.signal == KILL || exit.code == KILL)) {
+            return self.out_of_memory();
+        }
+        match exit {
+            ExitCode { signal: 0, code } => Outcome::Failed { exit_code: code },
+            ExitCode { signal, .. } => Outcome::Signalled { signal },
+        }
+    }
+}
