@@ -98,11 +98,11 @@ impl Site {
 fn kinds(nodes: &[NodeFacts]) -> Vec<Kind<'_>> {
     let mut found: Vec<Kind<'_>> = Vec::new();
     for node in nodes {
-        let alike = |kind: &&mut Kind<'_>| {
+        let alike = |kind: &Kind<'_>| {
             (kind.first.cpus, kind.first.memory, kind.first.threads_per_core) == (node.cpus, node.memory, node.threads_per_core)
                 && (&kind.first.gpus, &kind.first.features) == (&node.gpus, &node.features)
         };
-        let kind = match found.iter_mut().position(|mut kind| alike(&&mut kind)) {
+        let kind = match found.iter().position(alike) {
             Some(place) => &mut found[place],
             None => {
                 found.push(Kind { first: node, names: Vec::new(), partitions: BTreeSet::new() });

@@ -243,6 +243,11 @@ fn take_step(
     // What is said of the extern step is not about the program.
     job.step_out_of_memory |= step != Step::Extern
         && cell(Field::State).is_some_and(|text| State::parse(text).kind == StateKind::OutOfMemory);
+    // A script may go on after a step that failed, and Slurm does not always say so in DerivedExitCode.
+    let failed = cell(Field::ExitCode).and_then(ExitCode::parse).filter(|exit| *exit != ExitCode::default());
+    if matches!(step, Step::Number(_)) && job.derived_exit.is_none_or(|exit| exit == ExitCode::default()) {
+        job.derived_exit = failed.or(job.derived_exit);
+    }
     job.gpu_memory = job.gpu_memory.max(used.gpu_memory);
     let busy = mean.gpu_utilisation.map(|percent| (percent / 100.0).clamp(0.0, 1.0));
     job.gpu_utilisation = match (job.gpu_utilisation, busy) {
@@ -254,7 +259,7 @@ fn take_step(
         mean_task: memory(cell(Field::AveRss)),
         all_tasks: used.memory.map(|memory| memory.0).filter(|&memory| memory > 0),
         tasks: whole(Field::Tasks),
-        nodes: whole(Field::Nodes),
+        nodes: whole(Field::Nodes).or_else(|| cell(Field::AllocTres).and_then(|text| Tres::parse(text).nodes)),
         hosts: job.nodes.filter(|&nodes| nodes > 1).and_then(|_| cell(Field::NodeList).map(str::to_owned)),
         start: time(Field::Start),
         end: time(Field::End),

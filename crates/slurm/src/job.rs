@@ -97,7 +97,8 @@ pub struct AccountedJob {
 impl AccountedJob {
     /// Whether it ran at all.
     pub fn has_started(&self) -> bool {
-        self.start.is_some() && (self.elapsed.is_some_and(|time| time.0 > 0.0) || self.steps > 0)
+        let ended_by_itself = matches!(self.state.kind, StateKind::Completed | StateKind::Failed | StateKind::Timeout);
+        ended_by_itself || self.steps > 0 || self.elapsed.is_some_and(|time| time.0 > 0.0)
     }
 
     fn node_count(&self) -> u64 {

@@ -24,9 +24,11 @@ impl AccountedJob {
             StateKind::Completed => self.completed(),
             StateKind::Failed => self.failed(),
             StateKind::OutOfMemory => self.out_of_memory(),
-            StateKind::Timeout => match self.limit.seconds().or(self.elapsed) {
-                Some(limit) => Outcome::TimedOut { limit },
-                None => Outcome::Interrupted { cause: Interruption::Unknown },
+            // an operator may have brought the end forward: then it ran for less than it was promised
+            StateKind::Timeout => match (self.limit.seconds(), self.elapsed) {
+                (Some(limit), Some(elapsed)) if elapsed < limit => Outcome::TimedOut { limit: elapsed },
+                (Some(limit), _) | (None, Some(limit)) => Outcome::TimedOut { limit },
+                (None, None) => Outcome::Interrupted { cause: Interruption::Unknown },
             },
             StateKind::Cancelled => Outcome::Interrupted { cause: Interruption::Cancelled },
             StateKind::Preempted => Outcome::Interrupted { cause: Interruption::Preempted },
@@ -63,14 +65,15 @@ impl AccountedJob {
     /// Without control groups Slurm kills a job over its memory and calls it failed.
     fn failed(&self) -> Outcome {
         const KILL: i32 = 9;
-        let exit = self.exit.unwrap_or_default();
         let over = self.peak_memory.zip(self.memory_limit()).is_some_and(|(peak, limit)| peak > limit);
-        if self.step_out_of_memory || (over && (exit.signal == KILL || exit.code == KILL)) {
+        let maybe_killed = self.exit.is_none_or(|exit| exit.signal == KILL || exit.code == KILL);
+        if self.step_out_of_memory || (over && maybe_killed) {
             return self.out_of_memory();
         }
-        match exit {
-            ExitCode { signal: 0, code } => Outcome::Failed { exit_code: code },
-            ExitCode { signal, .. } => Outcome::Signalled { signal },
+        match self.exit {
+            Some(ExitCode { signal: 0, code }) => Outcome::Failed { exit_code: code },
+            Some(ExitCode { signal, .. }) => Outcome::Signalled { signal },
+            None => Outcome::Rejected { reason: "it failed; its exit code is not known".to_owned() },
         }
     }
 }
