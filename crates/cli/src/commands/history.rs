@@ -29,7 +29,8 @@ pub fn history(arguments: &History, terminal: &Terminal) -> Result<(), Failure> 
     harp_history::write_runs(runs, created).map_err(failed)
 }
 
-fn table(runs: &[&Run]) -> Table {
+/// Runs as a table.
+pub fn table(runs: &[&Run]) -> Table {
     let mut table = Table::new([
         Column::left("scale"),
         Column::left("configuration"),

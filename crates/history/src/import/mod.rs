@@ -47,7 +47,7 @@ pub struct Imported {
 
 /// Puts jobs into a store, by rules.
 pub struct Importer<'a> {
-    batch: Batch<'a>,
+    batch: Option<Batch<'a>>,
     rules: &'a Rules,
     taken: BTreeSet<String>,
     imported: Imported,
@@ -59,28 +59,34 @@ impl<'a> Importer<'a> {
     /// Begins. What was added is durable only once [`Importer::finish`] returns, or earlier; calling it
     /// again with the same jobs does no harm.
     pub fn new(store: &'a mut Store, rules: &'a Rules) -> Result<Importer<'a>, HistoryError> {
-        Ok(Importer {
-            batch: Batch::begin(store)?,
+        Ok(Importer { batch: Some(Batch::begin(store)?), ..Importer::without_store(rules) })
+    }
+
+    /// One that keeps nothing, to see what would become of the jobs.
+    pub fn without_store(rules: &'a Rules) -> Importer<'a> {
+        Importer {
+            batch: None,
             rules,
             taken: rules.applications(),
             imported: Imported::default(),
             applications: BTreeMap::new(),
             host: Host::default(),
-        })
+        }
     }
 
-    /// Takes a job; `script` is its job script where that is known.
-    pub fn add(&mut self, job: &AccountedJob, script: Option<&str>) -> Result<(), HistoryError> {
+    /// Takes a job, and gives the run it was, if it was one; `script` is its job script where that is
+    /// known.
+    pub fn add(&mut self, job: &AccountedJob, script: Option<&str>) -> Result<Option<Run>, HistoryError> {
         self.imported.jobs += 1;
         let outcome = match job.ended() {
             Ended::Run(outcome) => outcome,
             Ended::NotYet => {
                 self.imported.unfinished += 1;
-                return Ok(());
+                return Ok(None);
             }
             Ended::NeverStarted => {
                 self.imported.never_started += 1;
-                return Ok(());
+                return Ok(None);
             }
         };
         let name = job.name.as_deref().unwrap_or("");
@@ -95,7 +101,7 @@ impl<'a> Importer<'a> {
             }
             None => {
                 self.imported.left_out += 1;
-                return Ok(());
+                return Ok(None);
             }
         };
         let cluster = job.cluster.as_deref().unwrap_or("");
@@ -115,7 +121,11 @@ impl<'a> Importer<'a> {
             usage,
             metrics: metrics(job),
         };
-        match self.batch.add(&job.origin(), &run, &self.host)? {
+        let added = match &mut self.batch {
+            Some(batch) => batch.add(&job.origin(), &run, &self.host)?,
+            None => Added::New,
+        };
+        match added {
             Added::New => self.imported.new += 1,
             Added::Changed => self.imported.changed += 1,
             Added::Unchanged => self.imported.unchanged += 1,
@@ -124,13 +134,13 @@ impl<'a> Importer<'a> {
         self.imported.without_memory += u64::from(without_memory);
         count(&mut self.imported.outcomes, kind);
         count(&mut self.applications, &run.application);
-        Ok(())
+        Ok(Some(run))
     }
 
     /// Ends: everything is on disk when it returns.
     pub fn finish(self) -> Result<Imported, HistoryError> {
         let Importer { batch, mut imported, applications, .. } = self;
-        batch.commit()?;
+        batch.map_or(Ok(()), Batch::commit)?;
         imported.applications = applications.into_iter().collect();
         imported.applications.sort_by(|left, right| right.1.cmp(&left.1).then_with(|| left.0.cmp(&right.0)));
         Ok(imported)

@@ -4,6 +4,7 @@
 mod call;
 mod error;
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::time::Duration;
 
@@ -55,7 +56,56 @@ pub fn accounting<T>(
     let separator = format!("--delimiter={SEPARATOR}");
     let mut arguments =
         vec!["--duplicates", "--parsable2", "--noconvert", "--endtime=now", &since, &separator, &format];
-    let user = query.user.as_ref().map(|user| format!("--user={user}"));
-    arguments.extend(user.as_deref());
+    // An operator who names nobody would be told about everybody.
+    let own = || rustix::process::getuid().as_raw().to_string();
+    let user = format!("--user={}", query.user.clone().unwrap_or_else(own));
+    arguments.push(&user);
     call::stream("sacct", &arguments, ACCOUNTING_PATIENCE, read)
+}
+
+/// The scripts of jobs, by the ids they were asked for; a cluster may keep none.
+pub fn scripts(ids: &[String]) -> Result<BTreeMap<String, String>, SlurmError> {
+    /// Ids in one call: a command line has an end.
+    const AT_ONCE: usize = 2000;
+    let mut found = BTreeMap::new();
+    for ids in ids.chunks(AT_ONCE) {
+        let jobs = format!("--jobs={}", ids.join(","));
+        found.extend(parted(&call::text("sacct", &["--batch-script", &jobs], ACCOUNTING_PATIENCE)?));
+    }
+    Ok(found)
+}
+
+/// Parts what `sacct --batch-script` prints: each script below its job's id and a line of dashes.
+fn parted(text: &str) -> BTreeMap<String, String> {
+    let mut found: BTreeMap<String, String> = BTreeMap::new();
+    let mut current: Option<&mut String> = None;
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        let id = line.strip_prefix("Batch Script for ");
+        let is_rule = |line: &&str| line.len() > 20 && line.bytes().all(|byte| byte == b'-');
+        if let Some(id) = id.filter(|_| lines.peek().is_some_and(is_rule)) {
+            lines.next();
+            current = Some(found.entry(id.trim().to_owned()).or_default());
+        } else if let Some(script) = &mut current {
+            script.push_str(line);
+            script.push('\n');
+        }
+    }
+    found.retain(|_, script| !matches!(script.trim(), "" | "NONE"));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_are_parted_by_their_jobs() {
+        let rule = "-".repeat(80);
+        let text = format!("Batch Script for 14\n{rule}\n#!/bin/sh\nsleep 1\n\nBatch Script for 15\n{rule}\nNONE\nBatch Script for 8_1\n{rule}\necho Batch Script for 9\n");
+        let found = parted(&text);
+        assert_eq!(found.keys().collect::<Vec<_>>(), ["14", "8_1"]);
+        assert_eq!(found["8_1"], "echo Batch Script for 9\n");
+        assert!(found["14"].starts_with("#!/bin/sh\nsleep 1\n"));
+    }
 }
