@@ -80,6 +80,12 @@ wait_for() { # name, command…: until the command succeeds
 }
 listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
+if [ -n "${TESTBED_OWNER:-}" ] && ! runs watcher; then
+  launch watcher bash -c \
+    'while [ -d "/proc/$1" ]; do sleep 0.5; done; rm -f "$3/run/watcher.process"; exec "$2" --remove "$3"' \
+    watcher "$TESTBED_OWNER" "$here/stop.sh" "$folder"
+fi
+
 if ! runs munged; then
   rm -f "$folder"/run/munge.socket*
   launch munged munged --foreground --force --num-threads=2 --key-file="$folder/etc/munge.key" \
@@ -136,9 +142,4 @@ all_up() { # after a crash nodes may come back drained: they are asked to go on
 }
 wait_for slurmctld all_up
 
-if [ -n "${TESTBED_OWNER:-}" ] && ! runs watcher; then
-  namespace=() launch watcher bash -c \
-    'while [ -d "/proc/$1" ]; do sleep 0.5; done; rm -f "$3/run/watcher.process"; exec "$2" --remove "$3"' \
-    watcher "$TESTBED_OWNER" "$here/stop.sh" "$folder"
-fi
 echo "$folder/environment.sh"

@@ -29,8 +29,7 @@ pub fn history(arguments: &History, terminal: &Terminal) -> Result<(), Failure> 
     harp_history::write_runs(runs, created).map_err(failed)
 }
 
-/// Runs as a table.
-pub fn table(runs: &[&Run]) -> Table {
+fn table(runs: &[&Run]) -> Table {
     let mut table = Table::new([
         Column::left("scale"),
         Column::left("configuration"),

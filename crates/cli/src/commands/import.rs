@@ -11,11 +11,11 @@ use harp_history::import::{Guess, Guesser, Imported, Importer, Rules};
 use harp_history::{HistoryError, Store};
 use harp_measure::slurm::{self, AccountingQuery};
 use harp_report::text::{plural, printable};
+use harp_report::{Cell, Column, Quantity, Table};
 use harp_slurm::{AccountedJob, AccountingError, FIELDS, Reading, read_accounting};
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use super::history::table;
 use crate::arguments::{Import, ImportSlurm};
 use crate::failure::{Exit, Failure};
 use crate::terminal::Terminal;
@@ -160,7 +160,7 @@ fn tell(
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     if let Some(runs) = runs {
-        terminal.print_table(&table(&runs.iter().map(|listed| &listed.run).collect::<Vec<_>>()))?;
+        terminal.print_table(&table(runs))?;
     }
     let count = |count: u64, noun: &str| plural(count as usize, noun);
     let mut text = match history {
@@ -192,6 +192,31 @@ fn tell(
         text.push_str(&format!("  and {}\n", plural(more, "other name")));
     }
     terminal.print_text(&text)
+}
+
+fn table(runs: &[Listed]) -> Table {
+    let mut table = Table::new([
+        Column::left("job"),
+        Column::left("application"),
+        Column::left("configuration"),
+        Column::left("outcome"),
+        Column::right("walltime"),
+        Column::right("peak memory"),
+    ]);
+    let cell = |quantity: Quantity, value: Option<f64>| {
+        value.map_or_else(Cell::missing, |value| Cell::number(quantity.format(value), value))
+    };
+    for Listed { job, run } in runs {
+        table.push([
+            Cell::text(job.clone()),
+            Cell::text(printable(&run.application)),
+            Cell::text(run.configuration.to_string().trim().to_owned()),
+            Cell::text(run.outcome.to_string()),
+            cell(Quantity::Seconds, run.usage.walltime.map(|time| time.0)),
+            cell(Quantity::Bytes, run.usage.peak_memory.map(|memory| memory.as_f64())),
+        ]);
+    }
+    table
 }
 
 /// What rules might be meant; they are never applied by themselves.

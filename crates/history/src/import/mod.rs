@@ -16,6 +16,9 @@ pub use rules::{RuleError, Rules};
 use crate::{HistoryError, Store};
 use write::{Added, Batch};
 
+/// The application of jobs without a name.
+const UNNAMED: &str = "unnamed";
+
 /// What became of the jobs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Imported {
@@ -89,7 +92,7 @@ impl<'a> Importer<'a> {
                 return Ok(None);
             }
         };
-        let name = job.name.as_deref().unwrap_or("");
+        let name = job.name.as_deref().unwrap_or(UNNAMED);
         let (application, parameters, scale) = match self.rules.recover(job, script) {
             Some(recovered) => {
                 self.imported.recognised += 1;

@@ -25,7 +25,16 @@ pub fn site(arguments: &arguments::Site, terminal: &Terminal) -> Result<(), Fail
 
 fn show(name: &str, terminal: &Terminal) -> Result<(), Failure> {
     let site = find(name)?;
-    if terminal.json { terminal.print_json(&site) } else { terminal.print(&profile(&site)?) }
+    if terminal.json {
+        return terminal.print_json(&site);
+    }
+    // A profile that comes with harp is shown as it was written: its comments explain the keys.
+    let written = harp_site::embedded().into_iter().map(|(_, text)| text);
+    let mut same = written.filter(|text| Site::parse(name, text).as_ref() == Ok(&site));
+    match same.next() {
+        Some(text) => terminal.print(text),
+        None => terminal.print(&profile(&site)?),
+    }
 }
 
 /// The profile of a site as text.
