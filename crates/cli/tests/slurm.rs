@@ -1,9 +1,9 @@
 //! harp against a real Slurm: the testbed of this project, started for these tests alone.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test that cannot go on should stop
 
-mod support;
 #[path = "support/cluster.rs"]
 mod cluster;
+mod support;
 
 use std::fs;
 
@@ -21,8 +21,9 @@ fn the_cluster_is_discovered_live_and_from_a_saved_answer() {
     let names: Vec<&str> =
         live["node_types"].as_array().unwrap().iter().map(|kind| kind["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["big", "a100", "v100", "small", "threads"]);
-    let saved: String =
-        ["nodes", "config", "partitions"].map(|what| cluster.ask("scontrol", &["show", what]) + "\n").concat();
+    let saved: String = ["nodes", "config", "partitions"]
+        .map(|what| cluster.ask("scontrol", &["show", what]) + "\n")
+        .concat();
     fs::write(here.join("saved.txt"), saved).unwrap();
     let from_file = support::json(here, &["site", "discover", "--file", "saved.txt", "--json"]);
     assert_eq!(from_file, live);
@@ -61,10 +62,12 @@ fn the_scheduler_accepts_the_scripts_of_every_partition() {
         // a site with this partition alone: the script has to go there
         fs::write(here.join("one.toml"), format!("{head}[[partition]]{partition}")).unwrap();
         for account in [&[][..], &["--account", "physics"]] {
-            let call = [&["recommend", "n=20000", "--site", "./one.toml", "--script", "job.sh"], account].concat();
+            let call =
+                [&["recommend", "n=20000", "--site", "./one.toml", "--script", "job.sh"], account].concat();
             support::run(here, &call, 0);
             let script = fs::read_to_string(here.join("job.sh")).unwrap();
-            let output = cluster.client("sbatch", &["--test-only", "job.sh"]).current_dir(here).output().unwrap();
+            let output =
+                cluster.client("sbatch", &["--test-only", "job.sh"]).current_dir(here).output().unwrap();
             assert!(output.status.success(), "{}\n{script}", String::from_utf8_lossy(&output.stderr));
             tried += 1;
         }
@@ -85,7 +88,8 @@ fn jobs_of_the_cluster_become_runs_that_agree_with_its_accounting() {
     let steps = format!("srun -n2 sh -c '{}'; srun -n1 sh -c '{}'", hold(60, 3), hold(90, 3));
     let stepped = cluster.submit(&["-J", "heat_n30", "-n2", "--mem=400M"], &steps);
     let plain = cluster.submit(&["-J", "heat_n40", "--mem=200M"], &hold(80, 3));
-    let two = cluster.submit(&["-J", "a|b", "-N2", "-n2", "--mem=300M"], &format!("srun sh -c '{}'", hold(70, 3)));
+    let two =
+        cluster.submit(&["-J", "a|b", "-N2", "-n2", "--mem=300M"], &format!("srun sh -c '{}'", hold(70, 3)));
     let failed = cluster.submit(&["-J", "fails"], "exit 3");
     let memory = cluster.submit(&["-J", "greedy", "--mem=50M"], &hold(300, 20));
     let array = cluster.submit(&["-J", "array", "--array=1-3"], "exit $((SLURM_ARRAY_TASK_ID == 2))");
@@ -96,8 +100,10 @@ fn jobs_of_the_cluster_become_runs_that_agree_with_its_accounting() {
     cluster.ask("scancel", &[&stopped]);
     cluster.wait_until_accounted(&[&stopped], 1);
 
-    fs::write(here.join("rules.toml"), "[[rule]]\napplication = 'heat'\npattern = '^heat_n(?<n>\\d+)$'\n").unwrap();
-    let answer = cluster.harp_json(here, &["import", "slurm", "--since", "1h", "--rules", "rules.toml", "--runs", "--json"]);
+    fs::write(here.join("rules.toml"), "[[rule]]\napplication = 'heat'\npattern = '^heat_n(?<n>\\d+)$'\n")
+        .unwrap();
+    let answer = cluster
+        .harp_json(here, &["import", "slurm", "--since", "1h", "--rules", "rules.toml", "--runs", "--json"]);
     let run = |id: &str| -> &Value {
         let runs = answer["runs"].as_array().unwrap();
         runs.iter().find(|run| run["job"] == id).unwrap_or_else(|| panic!("no job {id}: {answer:#}"))
@@ -107,7 +113,8 @@ fn jobs_of_the_cluster_become_runs_that_agree_with_its_accounting() {
         let lines = cluster.ask("sacct", &["-n", "-P", "--noconvert", "-j", id, "-o", field]);
         lines.lines().next().unwrap_or("").to_owned()
     };
-    let number = |id: &str, field: &str| cell(id, field).parse::<f64>().unwrap_or_else(|_| panic!("{id} {field}"));
+    let number =
+        |id: &str, field: &str| cell(id, field).parse::<f64>().unwrap_or_else(|_| panic!("{id} {field}"));
     for id in [&stepped, &plain, &two, &failed] {
         assert_eq!(run(id)["usage"]["walltime"], number(id, "ElapsedRaw"), "{id}");
     }
@@ -116,7 +123,8 @@ fn jobs_of_the_cluster_become_runs_that_agree_with_its_accounting() {
         used.split(',').find_map(|part| part.strip_prefix("mem=")).unwrap().parse().unwrap()
     };
     let step = |job: &str, step: &str| format!("{job}.{step}");
-    let both = total(&step(&stepped, "0")).max(total(&step(&stepped, "1"))) + number(&step(&stepped, "batch"), "MaxRSS");
+    let both = total(&step(&stepped, "0")).max(total(&step(&stepped, "1")))
+        + number(&step(&stepped, "batch"), "MaxRSS");
     assert_eq!(run(&stepped)["usage"]["peak_memory"], both, "two steps in turn beside the script");
     assert_eq!(run(&plain)["usage"]["peak_memory"], number(&step(&plain, "batch"), "MaxRSS"));
     let fullest = number(&step(&two, "0"), "MaxRSS") + number(&step(&two, "batch"), "MaxRSS");
@@ -129,19 +137,32 @@ fn jobs_of_the_cluster_become_runs_that_agree_with_its_accounting() {
     assert_eq!(run(&memory)["outcome"]["outcome"], "out_of_memory");
     assert_eq!(run(&format!("{array}_2"))["outcome"]["outcome"], "failed");
     assert_eq!(run(&format!("{array}_3"))["outcome"]["outcome"], "completed");
-    assert_eq!(run(&stopped)["outcome"], serde_json::json!({ "outcome": "interrupted", "cause": "cancelled" }));
+    assert_eq!(
+        run(&stopped)["outcome"],
+        serde_json::json!({ "outcome": "interrupted", "cause": "cancelled" })
+    );
 
-    let again = cluster.harp_json(here, &["import", "slurm", "--since", "1h", "--rules", "rules.toml", "--json"]);
-    assert_eq!((&again["imported"]["new"], &again["imported"]["unchanged"]), (&0.into(), &answer["imported"]["new"]));
+    let again =
+        cluster.harp_json(here, &["import", "slurm", "--since", "1h", "--rules", "rules.toml", "--json"]);
+    assert_eq!(
+        (&again["imported"]["new"], &again["imported"]["unchanged"]),
+        (&0.into(), &answer["imported"]["new"])
+    );
     // jobs of a day ago: none, and nothing is wrong with that
     cluster.harp(here, &["import", "slurm", "--user", "nobody", "--dry-run"], 0);
     // a rule may look into the script
     let script = "[[rule]]\nfrom = 'script'\napplication = 'ender'\npattern = 'exit (?<code>\\d+)'\n";
     fs::write(here.join("script.toml"), script).unwrap();
-    let answer = cluster.harp_json(here, &["import", "slurm", "--since", "1h", "--rules", "script.toml", "--dry-run", "--runs", "--json"]);
+    let answer = cluster.harp_json(
+        here,
+        &["import", "slurm", "--since", "1h", "--rules", "script.toml", "--dry-run", "--runs", "--json"],
+    );
     let runs = answer["runs"].as_array().unwrap();
     let ender = runs.iter().find(|run| run["job"] == failed.as_str()).unwrap();
-    assert_eq!((&ender["application"], &ender["configuration"]["parameters"]["code"]), (&"ender".into(), &3.into()));
+    assert_eq!(
+        (&ender["application"], &ender["configuration"]["parameters"]["code"]),
+        (&"ender".into(), &3.into())
+    );
     cluster.ask("scancel", &[&held]);
 }
 
@@ -152,7 +173,8 @@ fn a_scheduler_out_of_reach_is_exit_6_with_a_way_out() {
     let here = folder.path();
     let good = fs::read_to_string(cluster.configuration()).unwrap();
     let change = |key: &str, value: &str| -> String {
-        let line = |line: &str| if line.starts_with(key) { format!("{key}={value}\n") } else { format!("{line}\n") };
+        let line =
+            |line: &str| if line.starts_with(key) { format!("{key}={value}\n") } else { format!("{line}\n") };
         good.lines().map(line).collect()
     };
     fs::write(here.join("gone.conf"), change("AccountingStoragePort", "1")).unwrap();

@@ -70,7 +70,11 @@ impl Store {
         action: &'static str,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, HistoryError> {
-        work(&self.connection).map_err(|source| HistoryError::Database { path: self.path.clone(), action, source })
+        work(&self.connection).map_err(|source| HistoryError::Database {
+            path: self.path.clone(),
+            action,
+            source,
+        })
     }
 
     /// Records a finished run; when this returns it is on disk.

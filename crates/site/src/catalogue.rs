@@ -101,10 +101,12 @@ mod tests {
         // Delta: the largest of one GPU, 16 cores and 62.5 GB
         let gb = 1_000_000_000;
         for (memory, units) in [(62 * gb, 1.0), (125 * gb, 2.0)] {
-            let found = price("ncsa-delta", "a100x4", "gpuA100x4", &asked(16, 1, Some(memory)), 3600.0).unwrap();
+            let found =
+                price("ncsa-delta", "a100x4", "gpuA100x4", &asked(16, 1, Some(memory)), 3600.0).unwrap();
             assert!((found - units).abs() < 1e-6, "{found}");
         }
-        let memory = price("ncsa-delta", "cpu128", "cpu-preempt", &asked(1, 0, Some(8 * gb)), 3600.0).unwrap();
+        let memory =
+            price("ncsa-delta", "cpu128", "cpu-preempt", &asked(1, 0, Some(8 * gb)), 3600.0).unwrap();
         assert!((memory - 2.0).abs() < 1e-6, "half of four cores' worth: {memory}");
         // Anvil: memory counts as cores, GPUs alone where there are some
         assert_eq!(price("purdue-anvil", "cpu128", "any", &asked(1, 0, Some(8 * gb)), 3600.0), Ok(4.0));
@@ -126,15 +128,21 @@ mod tests {
     #[test]
     fn own_profiles_come_first() {
         let own = |description: &str| {
-            let text =
-                embedded().map(|(_, text)| text)[embedded().len() - 1].replacen("description = \"", &format!("description = \"{description}"), 1);
+            let text = embedded().map(|(_, text)| text)[embedded().len() - 1].replacen(
+                "description = \"",
+                &format!("description = \"{description}"),
+                1,
+            );
             ("my.toml".to_owned(), text)
         };
         let site = find("cloud", &[own("first "), own("second ")]).unwrap();
         assert!(site.description.starts_with("second "));
         assert!(find("osc-pitzer", &[]).is_ok());
         let message = find("moon", &[]).unwrap_err().to_string();
-        assert!(message.starts_with("there is no site `moon`; known are cloud, local, ncsa-delta, "), "{message}");
+        assert!(
+            message.starts_with("there is no site `moon`; known are cloud, local, ncsa-delta, "),
+            "{message}"
+        );
     }
 
     #[test]

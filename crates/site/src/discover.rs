@@ -10,9 +10,7 @@ use harp_slurm::{ClusterFacts, NodeFacts, PartitionFacts, TimeLimit};
 use thiserror::Error;
 
 use crate::check::is_word;
-use crate::{
-    Charge, Combine, GpuType, MemoryOption, NodeType, Partition, Rule, Scheduler, Site, Weights,
-};
+use crate::{Charge, Combine, GpuType, MemoryOption, NodeType, Partition, Rule, Scheduler, Site, Weights};
 
 /// A cluster no profile can be made of.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -58,7 +56,9 @@ impl Site {
         }
         let combine = if facts.settings.bills_largest { Combine::Max } else { Combine::Sum };
         let names = type_names(&kinds);
-        let reached = |kind: &Kind<'_>| usable.iter().any(|partition| kind.partitions.contains(partition.name.as_str()));
+        let reached = |kind: &Kind<'_>| {
+            usable.iter().any(|partition| kind.partitions.contains(partition.name.as_str()))
+        };
         let node_types: Vec<NodeType> = kinds
             .iter()
             .zip(&names)
@@ -71,7 +71,8 @@ impl Site {
             .collect();
         let exclusive = facts.settings.whole_nodes || usable.iter().all(|partition| partition.exclusive);
         for partition in usable.iter().filter(|partition| partition.exclusive && !exclusive) {
-            unknown.push(format!("partition {} gives whole nodes, others of this site do not", partition.name));
+            unknown
+                .push(format!("partition {} gives whole nodes, others of this site do not", partition.name));
         }
         let cluster = facts.settings.cluster.as_deref().filter(|name| is_word(name)).unwrap_or("cluster");
         Ok(Site {
@@ -88,7 +89,10 @@ impl Site {
             exclusive,
             unknown,
             // without weights a job is billed for its CPUs (slurm.conf manual, TRESBillingWeights)
-            charge: Charge::per(Rule::Weights { hour: 1.0, weights: Weights { core: 1.0, memory_gib: 0.0, gpu: 0.0, combine } }),
+            charge: Charge::per(Rule::Weights {
+                hour: 1.0,
+                weights: Weights { core: 1.0, memory_gib: 0.0, gpu: 0.0, combine },
+            }),
             node_types,
             partitions,
         })
@@ -99,7 +103,8 @@ fn kinds(nodes: &[NodeFacts]) -> Vec<Kind<'_>> {
     let mut found: Vec<Kind<'_>> = Vec::new();
     for node in nodes {
         let alike = |kind: &Kind<'_>| {
-            (kind.first.cpus, kind.first.memory, kind.first.threads_per_core) == (node.cpus, node.memory, node.threads_per_core)
+            (kind.first.cpus, kind.first.memory, kind.first.threads_per_core)
+                == (node.cpus, node.memory, node.threads_per_core)
                 && (&kind.first.gpus, &kind.first.features) == (&node.gpus, &node.features)
         };
         let kind = match found.iter().position(alike) {

@@ -50,10 +50,39 @@ pub(crate) enum Field {
 
 /// Their names at `sacct --format`, in the order of [`Field`]; what people write freely comes last.
 pub(crate) const NAMES: [&str; 33] = [
-    "JobID", "Cluster", "User", "Account", "Partition", "State", "ExitCode", "DerivedExitCode", "Submit",
-    "Start", "End", "ElapsedRaw", "Elapsed", "Timelimit", "NNodes", "NTasks", "AllocCPUS", "ReqCPUS",
-    "ReqMem", "AllocTRES", "ReqTRES", "MaxRSS", "AveRSS", "TRESUsageInTot", "TRESUsageInAve", "UserCPU",
-    "SystemCPU", "ConsumedEnergyRaw", "NodeList", "WorkDir", "Comment", "SubmitLine", "JobName",
+    "JobID",
+    "Cluster",
+    "User",
+    "Account",
+    "Partition",
+    "State",
+    "ExitCode",
+    "DerivedExitCode",
+    "Submit",
+    "Start",
+    "End",
+    "ElapsedRaw",
+    "Elapsed",
+    "Timelimit",
+    "NNodes",
+    "NTasks",
+    "AllocCPUS",
+    "ReqCPUS",
+    "ReqMem",
+    "AllocTRES",
+    "ReqTRES",
+    "MaxRSS",
+    "AveRSS",
+    "TRESUsageInTot",
+    "TRESUsageInAve",
+    "UserCPU",
+    "SystemCPU",
+    "ConsumedEnergyRaw",
+    "NodeList",
+    "WorkDir",
+    "Comment",
+    "SubmitLine",
+    "JobName",
 ];
 
 /// Where each field is in the rows at hand.
@@ -102,7 +131,9 @@ impl Components {
     /// Takes a job; gives out what is complete.
     pub(crate) fn push(&mut self, job: AccountedJob, visit: &mut dyn FnMut(AccountedJob)) {
         match (&mut self.leader, job.id.part) {
-            (Some(leader), Part::Component(_)) if leader.id.job == job.id.job && leader.submit == job.submit => {
+            (Some(leader), Part::Component(_))
+                if leader.id.job == job.id.job && leader.submit == job.submit =>
+            {
                 join(leader, job);
             }
             (_, part) => {
@@ -201,7 +232,11 @@ impl<'a> Assembler<'a> {
             elapsed: elapsed.or_else(between),
             limit: cell(Field::Timelimit).map_or(TimeLimit::Unknown, TimeLimit::parse),
             nodes: given.nodes.or_else(|| whole(Field::Nodes)).or(asked.nodes),
-            cpus: given.cpus.or_else(|| whole(Field::Cpus)).or(asked.cpus).or_else(|| whole(Field::RequestedCpus)),
+            cpus: given
+                .cpus
+                .or_else(|| whole(Field::Cpus))
+                .or(asked.cpus)
+                .or_else(|| whole(Field::RequestedCpus)),
             memory: given.memory,
             requested_memory: cell(Field::RequestedMemory).and_then(MemoryRequest::parse),
             gpus: given.gpus.or(asked.gpus),
@@ -259,7 +294,8 @@ fn take_step(
         mean_task: memory(cell(Field::AveRss)),
         all_tasks: used.memory.map(|memory| memory.0).filter(|&memory| memory > 0),
         tasks: whole(Field::Tasks),
-        nodes: whole(Field::Nodes).or_else(|| cell(Field::AllocTres).and_then(|text| Tres::parse(text).nodes)),
+        nodes: whole(Field::Nodes)
+            .or_else(|| cell(Field::AllocTres).and_then(|text| Tres::parse(text).nodes)),
         hosts: job.nodes.filter(|&nodes| nodes > 1).and_then(|_| cell(Field::NodeList).map(str::to_owned)),
         start: time(Field::Start),
         end: time(Field::End),

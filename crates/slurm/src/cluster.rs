@@ -130,7 +130,9 @@ fn mebibytes(record: &BTreeMap<&str, &str>, key: &str) -> Option<Bytes> {
 }
 
 fn words(text: Option<&str>) -> Vec<String> {
-    text.map_or_else(Vec::new, |text| text.split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect())
+    text.map_or_else(Vec::new, |text| {
+        text.split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    })
 }
 
 /// The nodes of a text.
@@ -241,7 +243,10 @@ mod tests {
         let names: Vec<&str> = facts.nodes.iter().map(|node| node.name.as_str()).collect();
         assert_eq!(names, ["big1", "gpu1", "gpu2", "n1", "n2", "n3"]);
         let gpu = &facts.nodes[1];
-        assert_eq!((gpu.cpus, gpu.memory, gpu.threads_per_core), (Some(8), Some(Bytes(64_000 << 20)), Some(1)));
+        assert_eq!(
+            (gpu.cpus, gpu.memory, gpu.threads_per_core),
+            (Some(8), Some(Bytes(64_000 << 20)), Some(1))
+        );
         assert_eq!((&gpu.gpus, &gpu.features), (&vec![("a100".to_owned(), 2)], &vec!["a100".to_owned()]));
         assert_eq!(facts.nodes[5].partitions, ["debug", "batch", "spare"]);
         let gpu = facts.partitions.iter().find(|partition| partition.name == "gpu").unwrap();
@@ -249,7 +254,10 @@ mod tests {
         assert_eq!((gpu.max_cpus_per_node, gpu.max_nodes, gpu.min_nodes), (Some(6), None, None));
         assert_eq!(gpu.billing_weights.as_deref(), Some("CPU=1.0,Mem=0.1G,GRES/gpu=8.0"));
         let large = facts.partitions.iter().find(|partition| partition.name == "large").unwrap();
-        assert_eq!((large.max_time, large.max_memory_per_node), (TimeLimit::Unlimited, Some(Bytes(400_000 << 20))));
+        assert_eq!(
+            (large.max_time, large.max_memory_per_node),
+            (TimeLimit::Unlimited, Some(Bytes(400_000 << 20)))
+        );
         assert_eq!(facts.settings.cluster.as_deref(), Some("testbed"));
         assert_eq!(facts.settings.default_memory_per_cpu, Some(Bytes(500 << 20)));
     }

@@ -50,9 +50,7 @@ impl JobId {
         let (number, part) = job.split_at(digits);
         let part = match part.as_bytes().first() {
             None => Part::Whole,
-            Some(b'_') if part[1..].starts_with('[') => {
-                part.ends_with(']').then_some(Part::WaitingTasks)?
-            }
+            Some(b'_') if part[1..].starts_with('[') => part.ends_with(']').then_some(Part::WaitingTasks)?,
             Some(b'_') => Part::Task(whole(&part[1..])?),
             Some(b'+') => Part::Component(whole(&part[1..])?),
             Some(_) => return None,
@@ -112,7 +110,9 @@ mod tests {
         ] {
             assert_eq!(JobId::parse(text), Some(JobId { job: 12, part, step }), "{text}");
         }
-        for bad in ["", "x", "12_", "12+", "12_1+", "12.", "12.ba+", "_3", "12_[1-", "１２", "12_+3", ".batch"] {
+        for bad in
+            ["", "x", "12_", "12+", "12_1+", "12.", "12.ba+", "_3", "12_[1-", "１２", "12_+3", ".batch"]
+        {
             assert_eq!(JobId::parse(bad), None, "{bad}");
         }
     }

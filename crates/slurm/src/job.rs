@@ -97,7 +97,8 @@ pub struct AccountedJob {
 impl AccountedJob {
     /// Whether it ran at all.
     pub fn has_started(&self) -> bool {
-        let ended_by_itself = matches!(self.state.kind, StateKind::Completed | StateKind::Failed | StateKind::Timeout);
+        let ended_by_itself =
+            matches!(self.state.kind, StateKind::Completed | StateKind::Failed | StateKind::Timeout);
         ended_by_itself || self.steps > 0 || self.elapsed.is_some_and(|time| time.0 > 0.0)
     }
 
@@ -120,7 +121,8 @@ impl AccountedJob {
 
     /// What it had, per node.
     pub fn allocation(&self) -> Allocation {
-        let count = |value: Option<u64>| value.and_then(|value| u32::try_from(value).ok()).filter(|&count| count > 0);
+        let count =
+            |value: Option<u64>| value.and_then(|value| u32::try_from(value).ok()).filter(|&count| count > 0);
         Allocation {
             nodes: count(self.nodes),
             cores: count(self.cpus_per_node()),

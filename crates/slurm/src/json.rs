@@ -28,7 +28,9 @@ pub fn number(value: &Value) -> Option<i64> {
             }
             fields.get("number").and_then(number)
         }
-        Value::Number(number) => number.as_i64().or_else(|| number.as_f64().map(|value| value.round() as i64)),
+        Value::Number(number) => {
+            number.as_i64().or_else(|| number.as_f64().map(|value| value.round() as i64))
+        }
         _ => None,
     }
 }
@@ -124,7 +126,9 @@ fn tres(list: &Value, kind: &str, name: &str) -> Option<u64> {
 }
 
 fn seconds(value: &Value) -> Option<Seconds> {
-    Some(Seconds(number(&value["seconds"])? as f64 + number(&value["microseconds"]).unwrap_or(0) as f64 / 1e6))
+    Some(Seconds(
+        number(&value["seconds"])? as f64 + number(&value["microseconds"]).unwrap_or(0) as f64 / 1e6,
+    ))
 }
 
 fn exit_code(value: &Value) -> Option<ExitCode> {
@@ -150,7 +154,8 @@ fn job(line: u64, element: &Value) -> Result<AccountedJob, String> {
     if state.kind == StateKind::Unknown {
         return Err(format!("job {id} has no state harp knows"));
     }
-    let (time, given, asked) = (&element["time"], &element["tres"]["allocated"], &element["tres"]["requested"]);
+    let (time, given, asked) =
+        (&element["time"], &element["tres"]["allocated"], &element["tres"]["requested"]);
     let moment = |value: &Value| number(value).filter(|&time| time > 0);
     let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
     let mebibytes = |value: Option<u64>| value.and_then(|count| count.checked_mul(1 << 20)).map(Bytes);
@@ -167,7 +172,8 @@ fn job(line: u64, element: &Value) -> Result<AccountedJob, String> {
             && self::state(&step["state"]).kind == StateKind::OutOfMemory
     };
     // Of a job that failed, exit code 0 is the fault of old versions.
-    let exit = exit_code(&element["exit_code"]).filter(|exit| *exit != ExitCode::default() || state.kind == StateKind::Completed);
+    let exit = exit_code(&element["exit_code"])
+        .filter(|exit| *exit != ExitCode::default() || state.kind == StateKind::Completed);
     Ok(AccountedJob {
         line,
         id,
@@ -186,9 +192,12 @@ fn job(line: u64, element: &Value) -> Result<AccountedJob, String> {
         start: moment(&time["start"]),
         end: moment(&time["end"]),
         elapsed: number(&time["elapsed"]).filter(|&time| time >= 0).map(|time| Seconds(time as f64)),
-        limit: number(&time["limit"]).map_or(TimeLimit::Unknown, |minutes| TimeLimit::Of(Seconds(minutes as f64 * 60.0))),
+        limit: number(&time["limit"])
+            .map_or(TimeLimit::Unknown, |minutes| TimeLimit::Of(Seconds(minutes as f64 * 60.0))),
         nodes,
-        cpus: tres(given, "cpu", "").or_else(|| tres(asked, "cpu", "")).or_else(|| count(&element["required"]["CPUs"])),
+        cpus: tres(given, "cpu", "")
+            .or_else(|| tres(asked, "cpu", ""))
+            .or_else(|| count(&element["required"]["CPUs"])),
         memory: mebibytes(tres(given, "mem", "").or_else(|| tres(asked, "mem", ""))),
         requested_memory: None,
         gpus: tres(given, "gres", "gpu").or_else(|| tres(asked, "gres", "gpu")),

@@ -116,7 +116,8 @@ fn peak(mut spans: Vec<(i64, i64, u64)>) -> Option<u64> {
         } else {
             // those that begin in the same second and go on are later in the order
             let same_second = spans[place..].iter().take_while(|(other, _, _)| *other == start);
-            let beside: u64 = same_second.filter(|(_, end, _)| *end > start).map(|(_, _, amount)| amount).sum();
+            let beside: u64 =
+                same_second.filter(|(_, end, _)| *end > start).map(|(_, _, amount)| amount).sum();
             most = most.max(now.saturating_add(beside).saturating_add(amount));
         }
     }

@@ -67,7 +67,10 @@ impl Rows {
         let (names, shape): (Vec<String>, Shape) = match separator {
             Some(separator) if separator != ' ' => {
                 let header = header.strip_suffix(separator).unwrap_or(header); // --parsable ends with it
-                (header.split(separator).map(|name| name.trim().to_owned()).collect(), Shape::Parted(separator))
+                (
+                    header.split(separator).map(|name| name.trim().to_owned()).collect(),
+                    Shape::Parted(separator),
+                )
             }
             _ => (header.split_whitespace().map(str::to_owned).collect(), Shape::Undecided),
         };
@@ -94,7 +97,8 @@ impl Rows {
         let (count, begins) = self.look(line);
         // A row that ends in free text may go on in the next line, so it waits until another begins.
         let open = !self.current.is_empty()
-            && (self.count(&self.current) < self.names.len() || self.free.last() == Some(&(self.names.len() - 1)));
+            && (self.count(&self.current) < self.names.len()
+                || self.free.last() == Some(&(self.names.len() - 1)));
         if open && !(begins && (count > 1 || self.names.len() == 1)) {
             self.current.push('\n');
             self.current.push_str(line);
@@ -137,7 +141,10 @@ impl Rows {
             if dashes && ranges.len() == self.names.len() {
                 self.shape = Shape::Fixed(ranges);
             } else {
-                visit(number, Err("no line of dashes below the header says how wide the columns are".to_owned()));
+                visit(
+                    number,
+                    Err("no line of dashes below the header says how wide the columns are".to_owned()),
+                );
             }
             return;
         }
@@ -213,7 +220,8 @@ mod tests {
         let width = rows.names().len();
         let mut found = Vec::new();
         let mut visit = |_: u64, cells: Result<Cells<'_>, String>| {
-            found.push(cells.map(|cells| (0..width).map(|n| cells.get(n).unwrap_or("").to_owned()).collect()));
+            found
+                .push(cells.map(|cells| (0..width).map(|n| cells.get(n).unwrap_or("").to_owned()).collect()));
         };
         for (number, line) in lines.enumerate() {
             rows.line(number as u64 + 2, line, &mut visit);
@@ -223,14 +231,26 @@ mod tests {
     }
 
     fn good(text: &str) -> Vec<String> {
-        rows(text).into_iter().map(|row| row.map_or_else(|bad| format!("!{bad}"), |cells| cells.join("~"))).collect()
+        rows(text)
+            .into_iter()
+            .map(|row| row.map_or_else(|bad| format!("!{bad}"), |cells| cells.join("~")))
+            .collect()
     }
 
     #[test]
     fn separators_and_line_ends_in_names_are_put_back() {
-        assert_eq!(good("JobID|JobName|State\n7|a|b|FAILED\n8|c|COMPLETED\n"), ["7~a|b~FAILED", "8~c~COMPLETED"]);
-        assert_eq!(good("JobID|JobName|State\n7|a\nb|FAILED\n8|c|COMPLETED\n"), ["7~a\nb~FAILED", "8~c~COMPLETED"]);
-        assert_eq!(good("JobID|State|JobName\n7|FAILED|a\nb\n8|COMPLETED|c\n"), ["7~FAILED~a\nb", "8~COMPLETED~c"]);
+        assert_eq!(
+            good("JobID|JobName|State\n7|a|b|FAILED\n8|c|COMPLETED\n"),
+            ["7~a|b~FAILED", "8~c~COMPLETED"]
+        );
+        assert_eq!(
+            good("JobID|JobName|State\n7|a\nb|FAILED\n8|c|COMPLETED\n"),
+            ["7~a\nb~FAILED", "8~c~COMPLETED"]
+        );
+        assert_eq!(
+            good("JobID|State|JobName\n7|FAILED|a\nb\n8|COMPLETED|c\n"),
+            ["7~FAILED~a\nb", "8~COMPLETED~c"]
+        );
         // which of two names the separator belongs to cannot be told: both are missing
         assert_eq!(good("JobID|Comment|JobName|State\n7|a|b|c|FAILED\n"), ["7~~~FAILED"]);
     }
@@ -252,7 +272,10 @@ mod tests {
 
     #[test]
     fn rows_cut_short_are_told() {
-        assert_eq!(good("JobID|User|State\n7|anna\n8|bert|FAILED\n"), ["!2 cells, the header has 3", "8~bert~FAILED"]);
+        assert_eq!(
+            good("JobID|User|State\n7|anna\n8|bert|FAILED\n"),
+            ["!2 cells, the header has 3", "8~bert~FAILED"]
+        );
     }
 
     proptest::proptest! {

@@ -78,7 +78,8 @@ impl State {
         };
         let kind = match first.strip_suffix('+') {
             Some(beginning) if !beginning.is_empty() => {
-                let mut alike = NAMES.iter().filter(|(name, _)| name.starts_with(beginning)).map(|(_, kind)| *kind);
+                let mut alike =
+                    NAMES.iter().filter(|(name, _)| name.starts_with(beginning)).map(|(_, kind)| *kind);
                 let kind = alike.next();
                 kind.filter(|kind| alike.all(|other| other == *kind))
             }

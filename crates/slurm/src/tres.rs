@@ -49,7 +49,9 @@ impl<'a> Tres<'a> {
                 }
                 "gres/gpu" => all = value.parse().ok(),
                 "gres/gpumem" => found.gpu_memory = size(value).filter(|memory| memory.0 > 0),
-                "gres/gpuutil" => found.gpu_utilisation = value.parse().ok().filter(|share: &f64| share.is_finite()),
+                "gres/gpuutil" => {
+                    found.gpu_utilisation = value.parse().ok().filter(|share: &f64| share.is_finite())
+                }
                 _ => {
                     if let (Some(kind), Ok(count)) = (name.strip_prefix("gres/gpu:"), value.parse::<u64>()) {
                         by_kind = by_kind.saturating_add(count);
@@ -71,7 +73,10 @@ mod tests {
     #[test]
     fn gpus_are_counted_once() {
         let typed = Tres::parse("billing=17,cpu=1,gres/gpu:a100=2,gres/gpu=2,mem=1000M,node=1");
-        assert_eq!((typed.gpus, typed.gpu_kind, typed.cpus, typed.nodes), (Some(2), Some("a100"), Some(1), Some(1)));
+        assert_eq!(
+            (typed.gpus, typed.gpu_kind, typed.cpus, typed.nodes),
+            (Some(2), Some("a100"), Some(1), Some(1))
+        );
         assert_eq!(typed.memory, Some(Bytes(1000 << 20)));
         assert_eq!(Tres::parse("gres/gpu:a100=2").gpus, Some(2));
         let mixed = Tres::parse("gres/gpu:a100=2,gres/gpu:v100=1");

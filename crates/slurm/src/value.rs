@@ -170,15 +170,20 @@ mod tests {
 
     #[test]
     fn sizes_and_requests() {
-        for (text, bytes) in
-            [("216304K", 221_495_296), ("3M", 3 << 20), ("62.50G", 67_108_864_000), ("0.10M", 104_858), ("49238", 49_238)]
-        {
+        for (text, bytes) in [
+            ("216304K", 221_495_296),
+            ("3M", 3 << 20),
+            ("62.50G", 67_108_864_000),
+            ("0.10M", 104_858),
+            ("49238", 49_238),
+        ] {
             assert_eq!(size(text), Some(Bytes(bytes)), "{text}");
         }
         for bad in ["", "16?", "12345+", "4 GB", "-1K", "NaN"] {
             assert_eq!(size(bad), None, "{bad}");
         }
-        let per_node = |text: &str| MemoryRequest::parse(text).and_then(|request| request.per_node(2, Some(4)));
+        let per_node =
+            |text: &str| MemoryRequest::parse(text).and_then(|request| request.per_node(2, Some(4)));
         assert_eq!(per_node("600M"), Some(Bytes(300 << 20)));
         assert_eq!(per_node("300Mn"), Some(Bytes(300 << 20)));
         assert_eq!(per_node("100Mc"), Some(Bytes(400 << 20)));

@@ -102,7 +102,8 @@ fn components_of_a_heterogeneous_job_are_one() {
 
 #[test]
 fn names_with_separators_and_line_ends() {
-    let (jobs, reading) = read("JobID|JobName|State|Elapsed\n7|pipe|name|FAILED|00:01\n24|two\nlines|COMPLETED|00:02\n");
+    let (jobs, reading) =
+        read("JobID|JobName|State|Elapsed\n7|pipe|name|FAILED|00:01\n24|two\nlines|COMPLETED|00:02\n");
     assert_eq!((jobs.len(), reading.skipped), (2, 0));
     assert_eq!((jobs[0].name.as_deref(), jobs[1].name.as_deref()), (Some("pipe|name"), Some("two\nlines")));
 }
@@ -138,7 +139,12 @@ fn json_says_the_same_as_text_where_it_says_it() {
         let same = only(&text, &job.id.to_string());
         assert_eq!(job.peak_memory, same.peak_memory, "{}", job.id);
         assert_eq!(job.memory_limit(), same.memory_limit(), "{}", job.id);
-        assert_eq!((job.submit, job.start, job.elapsed), (same.submit, same.start, same.elapsed), "{}", job.id);
+        assert_eq!(
+            (job.submit, job.start, job.elapsed),
+            (same.submit, same.start, same.elapsed),
+            "{}",
+            job.id
+        );
         assert_eq!(outcome(job).is_completed(), outcome(same).is_completed(), "{}", job.id);
         assert_eq!(outcome(job).memory_is_lower_bound(), outcome(same).memory_is_lower_bound(), "{}", job.id);
     }
@@ -160,12 +166,16 @@ fn what_is_no_accounting_says_so() {
         read_accounting("x", text.as_bytes(), &TimeZone::UTC, &mut |_| ()).unwrap_err().to_string()
     };
     assert_eq!(refused("hello world\n"), "x:1: the first line has no column JobID");
-    assert_eq!(refused("JobID|Elapsed\n1|1\n"), "x:1: there is no column State, so how a job ended is not known");
+    assert_eq!(
+        refused("JobID|Elapsed\n1|1\n"),
+        "x:1: there is no column State, so how a job ended is not known"
+    );
     assert!(refused("JobID|State\n").contains("Elapsed"));
     assert!(refused("{\"jobs\": [").starts_with("x:1: the document cannot be read"));
     let empty = read_accounting("x", "  \n".as_bytes(), &TimeZone::UTC, &mut |_| ());
     assert!(matches!(empty, Err(AccountingError::Empty { .. })));
-    let (jobs, reading) = read("JobID|State|Elapsed\n12345_1+|COMPLETED|1:00\n5|WONDERFUL|1:00\n5.0|FAILED|1:00\n");
+    let (jobs, reading) =
+        read("JobID|State|Elapsed\n12345_1+|COMPLETED|1:00\n5|WONDERFUL|1:00\n5.0|FAILED|1:00\n");
     assert_eq!((jobs.len(), reading.skipped), (0, 3));
     assert_eq!(reading.bad[0].reason, "the job id `12345_1+` is cut off");
 }

@@ -4,8 +4,8 @@
 use std::fmt;
 use std::io::{BufReader, Read};
 
-use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use harp_slurm::json_number as number;
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 use crate::reading::Sink;

@@ -21,7 +21,9 @@ pub enum SiteCommand {
     /// List the sites harp knows
     List,
     /// Show a site: node types, partitions, limits, what it charges, and what is not known
-    #[command(after_help = "Examples:\n  harp site show tacc-stampede3\n  harp site show ./cluster.toml --json")]
+    #[command(
+        after_help = "Examples:\n  harp site show tacc-stampede3\n  harp site show ./cluster.toml --json"
+    )]
     Show {
         /// The site, by name or file.
         #[arg(value_name = "SITE")]

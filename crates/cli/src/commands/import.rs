@@ -62,11 +62,14 @@ pub fn import(command: &Import, terminal: &Terminal) -> Result<(), Failure> {
         Some(store) => Importer::new(store, &rules)?,
         None => Importer::without_store(&rules),
     };
-    let mut taker = Taker { importer, guesser: Guesser::default(), runs: arguments.runs.then(Vec::new), failed: None };
+    let mut taker =
+        Taker { importer, guesser: Guesser::default(), runs: arguments.runs.then(Vec::new), failed: None };
     let reading = match &arguments.file {
         Some(file) => {
             if rules.need_scripts() {
-                terminal.say("note: a saved file holds no job scripts, so rules with from = \"script\" fit nothing");
+                terminal.say(
+                    "note: a saved file holds no job scripts, so rules with from = \"script\" fit nothing",
+                );
             }
             from_file(file, arguments, &mut |job| taker.take(&job, None))?
         }
@@ -81,7 +84,13 @@ pub fn import(command: &Import, terminal: &Terminal) -> Result<(), Failure> {
     let history = (!arguments.dry_run).then(|| arguments.history.display().to_string());
     if terminal.json {
         let runs = runs.as_deref();
-        terminal.print_json(&Answer { history, read: &reading, imported: &imported, guesses: &guesses, runs })?;
+        terminal.print_json(&Answer {
+            history,
+            read: &reading,
+            imported: &imported,
+            guesses: &guesses,
+            runs,
+        })?;
     } else {
         tell(&imported, history.as_deref(), runs.as_deref(), terminal)?;
         tell_guesses(&guesses, &imported, arguments.rules.is_some(), terminal);
@@ -112,7 +121,9 @@ impl Taker<'_> {
 }
 
 fn make_folder(history: &Path) -> Result<(), Failure> {
-    let Some(folder) = history.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
+    let Some(folder) = history.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
+        return Ok(());
+    };
     fs::create_dir_all(folder).map_err(|error| Failure::file("make", folder, &error))
 }
 
@@ -123,7 +134,8 @@ fn from_file(
 ) -> Result<Reading, Failure> {
     let zone = match &arguments.time_zone {
         Some(name) => TimeZone::get(name).map_err(|error| {
-            Failure::bad_input(format!("there is no time zone `{name}`: {error}")).hint("use one such as Europe/Berlin or UTC")
+            Failure::bad_input(format!("there is no time zone `{name}`: {error}"))
+                .hint("use one such as Europe/Berlin or UTC")
         })?,
         None => TimeZone::system(),
     };
@@ -136,12 +148,17 @@ fn from_file(
     Ok(read_accounting(&name, source, &zone, visit)?)
 }
 
-fn from_slurm(arguments: &ImportSlurm, need_scripts: bool, taker: &mut Taker<'_>) -> Result<Reading, Failure> {
+fn from_slurm(
+    arguments: &ImportSlurm,
+    need_scripts: bool,
+    taker: &mut Taker<'_>,
+) -> Result<Reading, Failure> {
     let query =
         AccountingQuery { since: Duration::from_secs_f64(arguments.since.0), user: arguments.user.clone() };
     let mut kept = Vec::new();
     let read = |source: &mut dyn Read| -> Result<Reading, AccountingError> {
-        let mut visit = |job: AccountedJob| if need_scripts { kept.push(job) } else { taker.take(&job, None) };
+        let mut visit =
+            |job: AccountedJob| if need_scripts { kept.push(job) } else { taker.take(&job, None) };
         read_accounting("sacct", source, &TimeZone::UTC, &mut visit)
     };
     let reading = slurm::accounting(&query, &FIELDS, read)??;
@@ -164,8 +181,12 @@ fn tell(
     }
     let count = |count: u64, noun: &str| plural(count as usize, noun);
     let mut text = match history {
-        Some(history) => format!("{} of {} into {history}", count(imported.new, "new run"), count(imported.jobs, "job")),
-        None => format!("{} would be imported of {}", count(imported.new, "run"), count(imported.jobs, "job")),
+        Some(history) => {
+            format!("{} of {} into {history}", count(imported.new, "new run"), count(imported.jobs, "job"))
+        }
+        None => {
+            format!("{} would be imported of {}", count(imported.new, "run"), count(imported.jobs, "job"))
+        }
     };
     let others = [
         (imported.changed, "changed"),
@@ -179,8 +200,11 @@ fn tell(
         text.push_str(&format!("; {number} {what}"));
     }
     text.push('\n');
-    let outcomes: Vec<String> =
-        imported.outcomes.iter().map(|(name, number)| format!("{} {}", number, name.replace('_', " "))).collect();
+    let outcomes: Vec<String> = imported
+        .outcomes
+        .iter()
+        .map(|(name, number)| format!("{} {}", number, name.replace('_', " ")))
+        .collect();
     if !outcomes.is_empty() {
         text.push_str(&format!("how they ended: {}\n", outcomes.join(", ")));
     }

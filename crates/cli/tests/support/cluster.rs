@@ -76,7 +76,9 @@ impl Cluster {
         let list = format!("--jobs={}", jobs.join(","));
         loop {
             let answer = self.ask("sacct", &["-n", "-P", "-X", "-o", "State,End", &list]);
-            let is_over = |line: &&str| !line.starts_with("PENDING") && !line.starts_with("RUNNING") && !line.ends_with("Unknown");
+            let is_over = |line: &&str| {
+                !line.starts_with("PENDING") && !line.starts_with("RUNNING") && !line.ends_with("Unknown")
+            };
             if answer.lines().filter(is_over).count() == rows && answer.lines().count() == rows {
                 return;
             }

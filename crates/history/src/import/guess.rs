@@ -95,7 +95,8 @@ impl Guesser {
                 Some(Guess { application: shape.application, from, pattern, jobs: shape.jobs, example })
             })
             .collect();
-        found.sort_by(|left, right| right.jobs.cmp(&left.jobs).then_with(|| left.pattern.cmp(&right.pattern)));
+        found
+            .sort_by(|left, right| right.jobs.cmp(&left.jobs).then_with(|| left.pattern.cmp(&right.pattern)));
         found
     }
 }
@@ -173,8 +174,14 @@ mod tests {
         assert_eq!(numbered("a1a2").as_deref(), Some(r"^a(?<a>\d+)a(?<a_2>\d+)$"));
         assert_eq!(numbered("42").as_deref(), Some(r"^(?<value>\d+)$"));
         assert_eq!((numbered("plain"), numbered("it's1")), (None, None));
-        assert_eq!((stem("lulesh_s30"), stem("run-3"), stem("plain"), stem("s30"), stem("7")), ("lulesh", "run", "plain", "s", ""));
-        assert_eq!(named_values("n=20 method=fast").as_deref(), Some(r"^n=(?<n>\S+)\s+method=(?<method>\S+)$"));
+        assert_eq!(
+            (stem("lulesh_s30"), stem("run-3"), stem("plain"), stem("s30"), stem("7")),
+            ("lulesh", "run", "plain", "s", "")
+        );
+        assert_eq!(
+            named_values("n=20 method=fast").as_deref(),
+            Some(r"^n=(?<n>\S+)\s+method=(?<method>\S+)$")
+        );
         assert_eq!((named_values("see n=20"), named_values("n=1 n=2"), named_values("")), (None, None, None));
     }
 

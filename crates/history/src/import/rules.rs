@@ -121,7 +121,11 @@ impl Rules {
             let application = rule.application.map(|name| (name.span().start, name.into_inner()));
             match &application {
                 Some((place, name)) if name.trim().is_empty() => {
-                    return Err(at(*place, "the application has no name".to_owned(), "write application = \"lulesh\""));
+                    return Err(at(
+                        *place,
+                        "the application has no name".to_owned(),
+                        "write application = \"lulesh\"",
+                    ));
                 }
                 None if !names_it => {
                     let hint = "add application = \"…\", or a group (?<application>…)";
@@ -136,7 +140,12 @@ impl Rules {
                     .parse()
                     .map_err(|error: String| at(scale.span().start, error, "use sd, fs or test"))?,
             };
-            rules.push(Rule { application: application.map(|(_, name)| name), from: rule.from, pattern, scale });
+            rules.push(Rule {
+                application: application.map(|(_, name)| name),
+                from: rule.from,
+                pattern,
+                scale,
+            });
         }
         Ok(Rules(rules))
     }

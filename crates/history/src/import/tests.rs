@@ -87,14 +87,18 @@ fn the_same_configuration_is_repeated() {
         assert_eq!(import(&mut store, &Rules::default(), &[job]).new, 1);
     }
     let store = Store::open(&path).unwrap();
-    let repetitions: Vec<u32> = store.runs(None).unwrap().iter().map(|recorded| recorded.run.repetition).collect();
+    let repetitions: Vec<u32> =
+        store.runs(None).unwrap().iter().map(|recorded| recorded.run.repetition).collect();
     assert_eq!(repetitions, [0, 1]);
 }
 
 #[test]
 fn mistakes_in_rules_have_a_place() {
     for (text, message) in [
-        ("[[rule]]\npattern = '('\napplication = 'a'", "rules.toml:2:11: the pattern is wrong: unclosed group"),
+        (
+            "[[rule]]\npattern = '('\napplication = 'a'",
+            "rules.toml:2:11: the pattern is wrong: unclosed group",
+        ),
         ("[[rule]]\npattern = 'a'", "rules.toml:2:11: the rule does not say which application it is"),
         ("[[rule]]\npattern = 'a'\napplication = ' '", "rules.toml:3:15: the application has no name"),
         ("[[rule]]\npatern = 'a'", "rules.toml:2:1: unknown field `patern`"),
@@ -126,7 +130,8 @@ fn a_history_of_the_first_format_is_brought_up_to_date() {
     let path = folder.path().join("h.sqlite");
     drop(Store::open(&path).unwrap());
     let old = rusqlite::Connection::open(&path).unwrap();
-    old.execute_batch("DROP INDEX one_origin; ALTER TABLE runs DROP COLUMN origin; PRAGMA user_version = 1").unwrap();
+    old.execute_batch("DROP INDEX one_origin; ALTER TABLE runs DROP COLUMN origin; PRAGMA user_version = 1")
+        .unwrap();
     drop(old);
     let mut store = Store::open(&path).unwrap();
     assert!(import(&mut store, &Rules::default(), &jobs()).new > 10);

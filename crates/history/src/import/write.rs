@@ -34,7 +34,8 @@ pub(super) struct Batch<'a> {
 impl<'a> Batch<'a> {
     pub(super) fn begin(store: &'a mut Store) -> Result<Batch<'a>, HistoryError> {
         let known = "SELECT EXISTS (SELECT 1 FROM runs)";
-        let known = store.attempt("read", |connection| connection.query_row(known, [], |row| row.get::<_, bool>(0)))?;
+        let known = store
+            .attempt("read", |connection| connection.query_row(known, [], |row| row.get::<_, bool>(0)))?;
         store.attempt("written", |connection| {
             // the indexes of a million runs are larger than the usual cache
             connection.pragma_update(None, "cache_size", -131_072)?;
@@ -99,7 +100,8 @@ impl<'a> Batch<'a> {
         })?;
         self.pending += 1;
         if self.pending >= BATCH {
-            self.store.attempt("written", |connection| connection.execute_batch("COMMIT; BEGIN IMMEDIATE"))?;
+            self.store
+                .attempt("written", |connection| connection.execute_batch("COMMIT; BEGIN IMMEDIATE"))?;
             self.pending = 0;
         }
         Ok(added)

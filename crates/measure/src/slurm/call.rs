@@ -13,7 +13,11 @@ use super::SlurmError;
 const LONGEST_COMPLAINT: u64 = 16 * 1024;
 
 /// The whole answer as text.
-pub(super) fn text(command: &'static str, arguments: &[&str], patience: Duration) -> Result<String, SlurmError> {
+pub(super) fn text(
+    command: &'static str,
+    arguments: &[&str],
+    patience: Duration,
+) -> Result<String, SlurmError> {
     let read = |answer: &mut dyn Read| {
         let mut bytes = Vec::new();
         answer.read_to_end(&mut bytes).map(|_| String::from_utf8_lossy(&bytes).into_owned())

@@ -93,8 +93,12 @@ impl SlurmError {
             SlurmError::Unreachable { .. } | SlurmError::TooSlow { .. } => {
                 "try again later, or ask the site whether Slurm is down; SLURM_CONF may name another cluster's file"
             }
-            SlurmError::NoAccounting { .. } => "without accounting harp learns from its own runs: `harp generate`",
-            SlurmError::NotAllowed { .. } => "leave out --user to ask for your own jobs, or ask an operator for a file",
+            SlurmError::NoAccounting { .. } => {
+                "without accounting harp learns from its own runs: `harp generate`"
+            }
+            SlurmError::NotAllowed { .. } => {
+                "leave out --user to ask for your own jobs, or ask an operator for a file"
+            }
             SlurmError::Failed { .. } => "call it by hand to see more, and give its answer with --file",
         }
     }

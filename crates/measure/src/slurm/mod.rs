@@ -102,7 +102,9 @@ mod tests {
     #[test]
     fn scripts_are_parted_by_their_jobs() {
         let rule = "-".repeat(80);
-        let text = format!("Batch Script for 14\n{rule}\n#!/bin/sh\nsleep 1\n\nBatch Script for 15\n{rule}\nNONE\nBatch Script for 8_1\n{rule}\necho Batch Script for 9\n");
+        let text = format!(
+            "Batch Script for 14\n{rule}\n#!/bin/sh\nsleep 1\n\nBatch Script for 15\n{rule}\nNONE\nBatch Script for 8_1\n{rule}\necho Batch Script for 9\n"
+        );
         let found = parted(&text);
         assert_eq!(found.keys().collect::<Vec<_>>(), ["14", "8_1"]);
         assert_eq!(found["8_1"], "echo Batch Script for 9\n");

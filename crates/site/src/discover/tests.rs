@@ -21,7 +21,11 @@ fn a_profile_is_made_and_survives_writing_and_reading() {
     let batch = site.partition("batch").unwrap();
     assert_eq!((batch.max_time, batch.max_nodes), (Some(Seconds(604_800.0)), Some(3)));
     assert_eq!(site.partition("large").unwrap().max_time, None);
-    assert!(site.unknown.iter().any(|line| line.contains("threads has 2 hardware threads")), "{:?}", site.unknown);
+    assert!(
+        site.unknown.iter().any(|line| line.contains("threads has 2 hardware threads")),
+        "{:?}",
+        site.unknown
+    );
     assert_eq!(Site::parse("testbed.toml", &site.to_toml().unwrap()), Ok(site));
 }
 
@@ -29,7 +33,12 @@ fn a_profile_is_made_and_survives_writing_and_reading() {
 fn billing_is_what_slurm_bills() {
     // as the real cluster printed: cpu=1, mem=1000M, two GPUs: billing=17
     let site = site();
-    let job = Allocation { cores: Some(1), memory: Some(Bytes(1000 << 20)), gpus: Some(2), ..Allocation::default() };
+    let job = Allocation {
+        cores: Some(1),
+        memory: Some(Bytes(1000 << 20)),
+        gpus: Some(2),
+        ..Allocation::default()
+    };
     let place = crate::Placement { node_type: "a100".into(), partition: Some("gpu".into()) };
     let Money(price) = site.price(&job, &place, Seconds(3600.0)).unwrap();
     assert_eq!(price.trunc(), 17.0);

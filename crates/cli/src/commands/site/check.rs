@@ -57,8 +57,14 @@ fn missing(site: &Site) -> Vec<String> {
     found.extend(fact(site.date.is_some(), "date: when they were true"));
     for node_type in &site.node_types {
         let name = &node_type.name;
-        found.extend(fact(node_type.cores.is_some(), &format!("cores of {name}: requests are not held against them")));
-        found.extend(fact(node_type.memory.is_some(), &format!("memory of {name}: requests are not held against it")));
+        found.extend(fact(
+            node_type.cores.is_some(),
+            &format!("cores of {name}: requests are not held against them"),
+        ));
+        found.extend(fact(
+            node_type.memory.is_some(),
+            &format!("memory of {name}: requests are not held against it"),
+        ));
     }
     for partition in &site.partitions {
         let limit = format!("max_time of {}: any time is taken to be admitted", partition.name);

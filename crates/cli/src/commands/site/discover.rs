@@ -21,8 +21,9 @@ pub fn discover(arguments: &SiteDiscover, terminal: &Terminal) -> Result<(), Fai
     };
     let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
     let mut site = Site::discover(&ClusterFacts::parse(&text), &today).map_err(|error| {
-        Failure::bad_input(error.to_string())
-            .hint("save `scontrol show config`, `scontrol show partitions` and `scontrol show nodes` in one file")
+        Failure::bad_input(error.to_string()).hint(
+            "save `scontrol show config`, `scontrol show partitions` and `scontrol show nodes` in one file",
+        )
     })?;
     if let Some(name) = &arguments.name {
         site.name.clone_from(name);
@@ -32,7 +33,11 @@ pub fn discover(arguments: &SiteDiscover, terminal: &Terminal) -> Result<(), Fai
     Site::parse("the profile", &profile).map_err(|errors| super::invalid(&errors))?;
     if let Some(file) = &arguments.output {
         project::write_whole(file, &profile)?;
-        terminal.say(&format!("wrote {}; `harp recommend --site {}` uses it", file.display(), file.display()));
+        terminal.say(&format!(
+            "wrote {}; `harp recommend --site {}` uses it",
+            file.display(),
+            file.display()
+        ));
         if !terminal.json {
             return Ok(());
         }

@@ -81,14 +81,17 @@ pub fn find(name: &str) -> Result<Site, Failure> {
 
 /// The folder of a person's own profiles: `harp/sites` where configuration is kept.
 fn own_folder() -> Option<PathBuf> {
-    let kept = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let kept =
+        |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
     let configuration = kept("XDG_CONFIG_HOME").or_else(|| Some(kept("HOME")?.join(".config")))?;
     Some(configuration.join("harp/sites"))
 }
 
 /// File names and texts of a person's own profiles, in the order of their names.
 fn own_profiles() -> Result<Vec<(String, String)>, Failure> {
-    let Some(entries) = own_folder().and_then(|folder| fs::read_dir(folder).ok()) else { return Ok(Vec::new()) };
+    let Some(entries) = own_folder().and_then(|folder| fs::read_dir(folder).ok()) else {
+        return Ok(Vec::new());
+    };
     let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "toml"));
     files.sort();
