@@ -6,7 +6,8 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::assemble::{Assembler, Columns, Field, NAMES};
+use crate::assemble::Assembler;
+use crate::columns::{Columns, Field, NAMES};
 use crate::{AccountedJob, Cells, Rows, json};
 
 /// The fields to ask `sacct` for, in this order; a Slurm may not know all of them.

@@ -4,112 +4,12 @@
 use harp_core::{Bytes, Seconds};
 use jiff::tz::TimeZone;
 
+use crate::columns::{Columns, Field};
 use crate::identifier::{JobId, Part, Step};
 use crate::job::{AccountedJob, ExitCode};
 use crate::memory::{StepMemory, job_memory};
 use crate::state::{State, StateKind};
 use crate::{Cells, MemoryRequest, TimeLimit, Tres, point, size, span};
-
-/// The columns harp reads, by their place in [`NAMES`].
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Field {
-    JobId,
-    Cluster,
-    User,
-    Account,
-    Partition,
-    State,
-    ExitCode,
-    DerivedExitCode,
-    Submit,
-    Start,
-    End,
-    ElapsedRaw,
-    Elapsed,
-    Timelimit,
-    Nodes,
-    Tasks,
-    Cpus,
-    RequestedCpus,
-    RequestedMemory,
-    AllocTres,
-    ReqTres,
-    MaxRss,
-    AveRss,
-    UsageTotal,
-    UsageMean,
-    UserCpu,
-    SystemCpu,
-    Energy,
-    NodeList,
-    WorkDirectory,
-    Comment,
-    SubmitLine,
-    JobName,
-}
-
-/// Their names at `sacct --format`, in the order of [`Field`]; what people write freely comes last.
-pub(crate) const NAMES: [&str; 33] = [
-    "JobID",
-    "Cluster",
-    "User",
-    "Account",
-    "Partition",
-    "State",
-    "ExitCode",
-    "DerivedExitCode",
-    "Submit",
-    "Start",
-    "End",
-    "ElapsedRaw",
-    "Elapsed",
-    "Timelimit",
-    "NNodes",
-    "NTasks",
-    "AllocCPUS",
-    "ReqCPUS",
-    "ReqMem",
-    "AllocTRES",
-    "ReqTRES",
-    "MaxRSS",
-    "AveRSS",
-    "TRESUsageInTot",
-    "TRESUsageInAve",
-    "UserCPU",
-    "SystemCPU",
-    "ConsumedEnergyRaw",
-    "NodeList",
-    "WorkDir",
-    "Comment",
-    "SubmitLine",
-    "JobName",
-];
-
-/// Where each field is in the rows at hand.
-#[derive(Debug)]
-pub(crate) struct Columns([Option<usize>; NAMES.len()]);
-
-impl Columns {
-    pub(crate) fn new(header: &[String]) -> Columns {
-        let place = |name: &str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
-        let mut places = NAMES.map(place);
-        let other = |field: Field, name: &str, places: &mut [Option<usize>; NAMES.len()]| {
-            places[field as usize] = places[field as usize].or_else(|| place(name));
-        };
-        other(Field::JobId, "JobIDRaw", &mut places);
-        other(Field::Nodes, "AllocNodes", &mut places);
-        other(Field::Cpus, "NCPUS", &mut places);
-        Columns(places)
-    }
-
-    pub(crate) fn has(&self, field: Field) -> bool {
-        self.0[field as usize].is_some()
-    }
-
-    fn cell<'a>(&self, cells: &Cells<'a>, field: Field) -> Option<&'a str> {
-        cells.get(self.0[field as usize]?)
-    }
-}
 
 /// Puts rows together; a job is given out once a row shows that no more belongs to it.
 pub(crate) struct Assembler<'a> {

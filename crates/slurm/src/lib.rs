@@ -7,6 +7,7 @@
 mod accounting;
 mod assemble;
 mod cluster;
+mod columns;
 mod hosts;
 mod identifier;
 mod job;

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use memchr::memchr_iter;
 use thiserror::Error;
 
 use crate::identifier::JobId;
@@ -50,7 +51,7 @@ pub struct Rows {
 
 #[derive(Debug)]
 enum Shape {
-    Parted(char),
+    Parted(u8),
     /// The header was seen; the dashes below it are awaited.
     Undecided,
     Fixed(Vec<Range<usize>>),
@@ -63,14 +64,14 @@ impl Rows {
     /// Reads the header line.
     pub fn new(header: &str) -> Result<Rows, RowError> {
         let header = header.trim_start_matches('\u{feff}').trim_end_matches(['\r', '\n']);
-        let separator = header.chars().find(|c| !c.is_alphanumeric() && !matches!(c, '_' | '-'));
+        let parts =
+            |byte: &u8| byte.is_ascii() && !byte.is_ascii_alphanumeric() && !matches!(byte, b'_' | b'-');
+        let separator = header.bytes().find(parts);
         let (names, shape): (Vec<String>, Shape) = match separator {
-            Some(separator) if separator != ' ' => {
+            Some(byte) if byte != b' ' => {
+                let separator = char::from(byte);
                 let header = header.strip_suffix(separator).unwrap_or(header); // --parsable ends with it
-                (
-                    header.split(separator).map(|name| name.trim().to_owned()).collect(),
-                    Shape::Parted(separator),
-                )
+                (header.split(separator).map(|name| name.trim().to_owned()).collect(), Shape::Parted(byte))
             }
             _ => (header.split_whitespace().map(str::to_owned).collect(), Shape::Undecided),
         };
@@ -91,15 +92,14 @@ impl Rows {
         if line.trim().is_empty() {
             return;
         }
-        if !matches!(self.shape, Shape::Parted(_)) {
-            return self.fixed_line(number, line, visit);
-        }
-        let (count, begins) = self.look(line);
+        let Shape::Parted(separator) = self.shape else { return self.fixed_line(number, line, visit) };
         // A row that ends in free text may go on in the next line, so it waits until another begins.
-        let open = !self.current.is_empty()
-            && (self.count(&self.current) < self.names.len()
-                || self.free.last() == Some(&(self.names.len() - 1)));
-        if open && !(begins && (count > 1 || self.names.len() == 1)) {
+        let width = self.names.len();
+        let is_open = |current: &str| {
+            self.free.last() == Some(&(width - 1))
+                || memchr_iter(separator, current.as_bytes()).count() + 1 < width
+        };
+        if !self.current.is_empty() && !self.begins(separator, line) && is_open(&self.current) {
             self.current.push('\n');
             self.current.push_str(line);
             return;
@@ -154,34 +154,24 @@ impl Rows {
         visit(number, Ok(Cells { text: line, ranges: &self.ranges }));
     }
 
-    fn separator(&self) -> char {
-        match self.shape {
-            Shape::Parted(separator) => separator,
-            _ => '|',
-        }
-    }
-
-    fn count(&self, text: &str) -> usize {
-        text.matches(self.separator()).count() + 1
-    }
-
-    /// How many cells a line has, and whether a row begins with it.
-    fn look(&self, line: &str) -> (usize, bool) {
-        let mut cells = line.split(self.separator());
-        let begins = cells.nth(self.id).is_some_and(|cell| JobId::parse(cell).is_some());
-        (self.count(line), begins)
+    /// Whether a row begins with a line: there is an id where one should be, and more than it.
+    fn begins(&self, separator: u8, line: &str) -> bool {
+        let mut cells = line.split(char::from(separator));
+        let has_id = cells.nth(self.id).is_some_and(|cell| JobId::parse(cell).is_some());
+        has_id && (self.names.len() == 1 || self.id > 0 || cells.next().is_some())
     }
 
     fn split(&mut self, text: &str) -> Result<(), String> {
-        let (separator, width) = (self.separator(), self.names.len());
+        let Shape::Parted(separator) = self.shape else { return Ok(()) };
+        let width = self.names.len();
         self.ranges.clear();
         let mut start = 0;
-        for (place, found) in text.match_indices(separator) {
+        for place in memchr_iter(separator, text.as_bytes()) {
             self.ranges.push(start..place);
-            start = place + found.len();
+            start = place + 1;
         }
         self.ranges.push(start..text.len());
-        if self.ranges.len() == width + 1 && text.ends_with(separator) {
+        if self.ranges.len() == width + 1 && text.ends_with(char::from(separator)) {
             self.ranges.pop(); // --parsable
         }
         let found = self.ranges.len();

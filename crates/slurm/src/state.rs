@@ -70,6 +70,9 @@ impl State {
     /// Reads one. A word cut off by the width of a column (`OUT_OF_ME+`) is known where only one state
     /// begins like it.
     pub fn parse(text: &str) -> State {
+        if text == "COMPLETED" {
+            return State { kind: StateKind::Completed, by: None }; // nearly all are
+        }
         let mut words = text.split_whitespace();
         let first = words.next().unwrap_or("");
         let by = match words.next() {

@@ -10,6 +10,10 @@ use jiff::tz::TimeZone;
 /// `Unknown`.
 pub fn point(text: &str, zone: &TimeZone) -> Option<i64> {
     let text = text.trim();
+    // what harp asks for itself; worth its line where there are millions
+    if let Ok(seconds) = text.parse::<i64>() {
+        return Some(seconds).filter(|seconds| seconds.abs() < 9_000_000_000_000);
+    }
     if let Some(seconds) = real(text) {
         return Some(seconds.round() as i64);
     }
@@ -34,6 +38,9 @@ pub fn span(text: &str) -> Option<Seconds> {
 /// Reads a size: a number of bytes, or one with K, M, G, T or P for powers of 1024.
 pub fn size(text: &str) -> Option<Bytes> {
     let text = text.trim();
+    if let Ok(bytes) = text.parse::<u64>() {
+        return Some(Bytes(bytes));
+    }
     let last = text.chars().last()?;
     (last.is_ascii_digit() || "KMGTPkmgtp".contains(last)).then(|| text.parse().ok())?
 }

@@ -1,14 +1,16 @@
 //! Many runs into the store in few transactions, each under the name of where it came from.
 
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 
-use harp_core::{Host, Run};
+use harp_core::{Bytes, Host, MemorySource, Run, Seconds, Usage};
 use rusqlite::{OptionalExtension, params};
 
 use crate::{HistoryError, Store};
 
 /// Runs written between two commits: a crash loses no more than these, and importing again brings them.
-const BATCH: u32 = 20_000;
+/// Every commit writes the indexes' pages again, so there are few.
+const BATCH: u32 = 250_000;
 
 /// What became of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,16 +20,90 @@ pub(super) enum Added {
     Unchanged,
 }
 
+/// A usage without what is not known, which for a job is most; it is read back as the whole.
+#[derive(serde::Serialize)]
+struct Known {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    walltime: Option<Seconds>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user_time: Option<Seconds>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_time: Option<Seconds>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peak_memory: Option<Bytes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peak_memory_source: Option<MemorySource>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read: Option<Bytes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    written: Option<Bytes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    voluntary_switches: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    involuntary_switches: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peak_gpu_memory: Option<Bytes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gpu_utilisation: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    energy_joules: Option<f64>,
+}
+
+impl Known {
+    fn new(usage: &Usage) -> Known {
+        // all fields by name: one that is added must not be forgotten here
+        let Usage {
+            walltime,
+            user_time,
+            system_time,
+            peak_memory,
+            peak_memory_source,
+            read,
+            written,
+            voluntary_switches,
+            involuntary_switches,
+            peak_gpu_memory,
+            gpu_utilisation,
+            energy_joules,
+        } = usage.clone();
+        Known {
+            walltime,
+            user_time,
+            system_time,
+            peak_memory,
+            peak_memory_source,
+            read,
+            written,
+            voluntary_switches,
+            involuntary_switches,
+            peak_gpu_memory,
+            gpu_utilisation,
+            energy_joules,
+        }
+    }
+}
+
+/// What is written of a run, as text.
+struct Texts<'t> {
+    origin: &'t str,
+    key: &'t str,
+    host: i64,
+    parameters: String,
+    allocation: String,
+    outcome: String,
+    usage: String,
+    metrics: String,
+}
+
 /// An open import.
 pub(super) struct Batch<'a> {
     store: &'a mut Store,
     pending: u32,
-    /// Nothing was imported before, so there is nothing to look for.
-    first: bool,
+    /// There was nothing in the store when the import began.
+    was_empty: bool,
     /// The next repetition of each application and configuration.
-    next: HashMap<(String, String), u32>,
-    /// Keys by the texts they are made of: making one takes longer than all else.
-    keys: HashMap<String, String>,
+    /// By a digest of both: two that shared one would only skip a number.
+    next: HashMap<u64, u32>,
     host: Option<(Host, i64)>,
 }
 
@@ -38,37 +114,26 @@ impl<'a> Batch<'a> {
             .attempt("read", |connection| connection.query_row(known, [], |row| row.get::<_, bool>(0)))?;
         store.attempt("written", |connection| {
             // the indexes of a million runs are larger than the usual cache
-            connection.pragma_update(None, "cache_size", -131_072)?;
+            connection.pragma_update(None, "cache_size", -262_144)?;
             connection.execute_batch("BEGIN IMMEDIATE")
         })?;
-        Ok(Batch { store, pending: 0, first: !known, next: HashMap::new(), keys: HashMap::new(), host: None })
+        Ok(Batch { store, pending: 0, was_empty: !known, next: HashMap::new(), host: None })
     }
 
     pub(super) fn add(&mut self, origin: &str, run: &Run, host: &Host) -> Result<Added, HistoryError> {
         let outcome = self.encode(&run.outcome)?;
-        let usage = self.encode(&run.usage)?;
+        let usage = self.encode(&Known::new(&run.usage))?;
         let metrics = self.encode(&run.metrics)?;
         let parameters = self.encode(&run.configuration.parameters)?;
         let allocation = self.encode(&run.configuration.allocation)?;
-        let texts = format!("{} {parameters} {allocation}", run.configuration.scale.name());
-        let key = self.keys.entry(texts).or_insert_with(|| run.configuration.key().0).clone();
+        let key = run.configuration.key().0;
         let host = self.host_id(host)?;
-        // Within one import a job may come twice, too: when files that overlap are put together.
-        let before = self.store.attempt("read", |connection| {
-            let columns = "SELECT id, application, configuration_key, outcome, usage, metrics FROM runs WHERE origin = ?1";
-            connection
-                .prepare_cached(columns)?
-                .query_row([origin], |row| {
-                    let same = row.get_ref(1)?.as_str()? == run.application
-                        && row.get_ref(2)?.as_str()? == key
-                        && row.get_ref(3)?.as_str()? == outcome
-                        && row.get_ref(4)?.as_str()? == usage
-                        && row.get_ref(5)?.as_str()? == metrics;
-                    Ok((row.get::<_, i64>(0)?, same))
-                })
-                .optional()
-        })?;
-        let added = match before {
+        let texts = Texts { origin, key: &key, host, parameters, allocation, outcome, usage, metrics };
+        // Into an empty store all is new, unless files that overlap were put together.
+        if self.was_empty && self.insert(run, &texts)? {
+            return Ok(Added::New);
+        }
+        let added = match self.before(run, &texts)? {
             Some((_, true)) => return Ok(Added::Unchanged),
             Some((id, false)) => {
                 self.store.attempt("written", |connection| {
@@ -78,33 +143,63 @@ impl<'a> Batch<'a> {
             }
             None => Added::New,
         };
-        let repetition = self.repetition(&run.application, &key)?;
-        self.store.attempt("written", |connection| {
+        self.insert(run, &texts)?;
+        Ok(added)
+    }
+
+    /// The row of the same origin, and whether it says the same.
+    fn before(&self, run: &Run, texts: &Texts<'_>) -> Result<Option<(i64, bool)>, HistoryError> {
+        self.store.attempt("read", |connection| {
+            let columns = "SELECT id, application, configuration_key, outcome, usage, metrics FROM runs \
+                           WHERE origin = ?1";
+            connection
+                .prepare_cached(columns)?
+                .query_row([texts.origin], |row| {
+                    let same = row.get_ref(1)?.as_str()? == run.application
+                        && row.get_ref(2)?.as_str()? == texts.key
+                        && row.get_ref(3)?.as_str()? == texts.outcome
+                        && row.get_ref(4)?.as_str()? == texts.usage
+                        && row.get_ref(5)?.as_str()? == texts.metrics;
+                    Ok((row.get::<_, i64>(0)?, same))
+                })
+                .optional()
+        })
+    }
+
+    /// Writes a row unless there is one of its origin; `true` when it did.
+    fn insert(&mut self, run: &Run, texts: &Texts<'_>) -> Result<bool, HistoryError> {
+        let repetition = self.repetition(&run.application, texts.key)?;
+        let written = self.store.attempt("written", |connection| {
             let insert = "INSERT INTO runs (application, configuration_key, repetition, scale, parameters, \
                           allocation, host_id, started_ms, outcome, usage, metrics, origin) \
-                          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+                          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
+                          ON CONFLICT (origin) WHERE origin IS NOT NULL DO NOTHING";
             connection.prepare_cached(insert)?.execute(params![
                 run.application,
-                key,
+                texts.key,
                 repetition,
                 run.configuration.scale.name(),
-                parameters,
-                allocation,
-                host,
+                texts.parameters,
+                texts.allocation,
+                texts.host,
                 run.started.0,
-                outcome,
-                usage,
-                metrics,
-                origin,
+                texts.outcome,
+                texts.usage,
+                texts.metrics,
+                texts.origin,
             ])
         })?;
+        if written == 0 {
+            return Ok(false);
+        }
+        self.next.insert(digest(&run.application, texts.key), repetition + 1);
         self.pending += 1;
         if self.pending >= BATCH {
             self.store
                 .attempt("written", |connection| connection.execute_batch("COMMIT; BEGIN IMMEDIATE"))?;
             self.pending = 0;
         }
-        Ok(added)
+        Ok(true)
     }
 
     pub(super) fn commit(self) -> Result<(), HistoryError> {
@@ -136,20 +231,23 @@ impl<'a> Batch<'a> {
 
     /// Every job is a repetition of its configuration of its own.
     fn repetition(&mut self, application: &str, key: &str) -> Result<u32, HistoryError> {
-        let name = (application.to_owned(), key.to_owned());
-        let next = match self.next.get(&name) {
-            Some(&next) => next,
-            None if self.first => 0,
-            None => {
-                let most = "SELECT max(repetition) FROM runs WHERE superseded = 0 AND application = ?1 \
-                            AND configuration_key = ?2";
-                let most: Option<u32> = self.store.attempt("read", |connection| {
-                    connection.prepare_cached(most)?.query_row([application, key], |row| row.get(0))
-                })?;
-                most.map_or(0, |most| most + 1)
-            }
-        };
-        self.next.insert(name, next + 1);
-        Ok(next)
+        if let Some(&next) = self.next.get(&digest(application, key)) {
+            return Ok(next);
+        }
+        if self.was_empty {
+            return Ok(0);
+        }
+        let most = "SELECT max(repetition) FROM runs WHERE superseded = 0 AND application = ?1 \
+                    AND configuration_key = ?2";
+        let most: Option<u32> = self.store.attempt("read", |connection| {
+            connection.prepare_cached(most)?.query_row([application, key], |row| row.get(0))
+        })?;
+        Ok(most.map_or(0, |most| most + 1))
     }
+}
+
+fn digest(application: &str, key: &str) -> u64 {
+    let mut hasher = std::hash::DefaultHasher::new();
+    (application, key).hash(&mut hasher);
+    hasher.finish()
 }
