@@ -180,7 +180,8 @@ fn check(name: &str, line: u64, columns: &Columns, notes: &mut Vec<String>) -> R
         return refuse("there is no column State, so how a job ended is not known");
     }
     let time = columns.has(Field::ElapsedRaw) || columns.has(Field::Elapsed);
-    if !time && !(columns.has(Field::Start) && columns.has(Field::End)) {
+    let both = columns.has(Field::Start) && columns.has(Field::End);
+    if !time && !both {
         return refuse("there is no column Elapsed, so how long a job took is not known");
     }
     for (field, what) in [
