@@ -192,3 +192,38 @@ fn a_scheduler_out_of_reach_is_exit_6_with_a_way_out() {
         assert!(said.contains("there is no `s") && said.contains("login node"), "{said}");
     }
 }
+
+#[test]
+fn a_cluster_ends_with_its_owner_and_leaves_nothing() {
+    let folder = std::env::temp_dir().join(format!("harp-testbed-owned-{}", std::process::id()));
+    let mut owner = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+    let started = std::process::Command::new(support::repository().join("testbed/start.sh"))
+        .arg(&folder)
+        .env("TESTBED_OWNER", owner.id().to_string())
+        .output()
+        .unwrap();
+    assert!(started.status.success(), "{}", String::from_utf8_lossy(&started.stderr));
+    // a job that will not go by itself
+    let job = format!("trap '' TERM; sleep 600.{}", std::process::id());
+    let submitted = std::process::Command::new("sbatch")
+        .args(["--output=/dev/null", "--wrap", &job])
+        .env("SLURM_CONF", folder.join("client/slurm.conf"))
+        .status()
+        .unwrap();
+    assert!(submitted.success());
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    let begin = std::time::Instant::now();
+    while folder.exists() {
+        assert!(begin.elapsed().as_secs() < 60, "{} is still there", folder.display());
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+    let mark = format!("600.{}", std::process::id());
+    let folder = folder.display().to_string();
+    for process in fs::read_dir("/proc").unwrap().flatten() {
+        let line = fs::read(process.path().join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        assert!(!line.contains(&folder) && !line.contains(&mark), "left behind: {line}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use harp_core::{Allocation, Bytes, MemorySource, Seconds, Usage};
 
-use crate::{JobId, MemoryRequest, State, StateKind, TimeLimit};
+use crate::{JobId, MemoryRequest, Part, State, StateKind, TimeLimit};
 
 /// An exit code and the signal beside it: `0:9`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -157,7 +157,18 @@ impl AccountedJob {
     /// A name that no other run of any job has: the same job put back into the queue has another submit
     /// time, and after a crash a controller may give a number twice.
     pub fn origin(&self) -> String {
+        self.origin_of(&self.id)
+    }
+
+    /// The name under which accounting may have shown a task of an array earlier: for some seconds its
+    /// last task goes by the number of the whole array.
+    pub fn earlier_origin(&self) -> Option<String> {
+        let whole = JobId { part: Part::Whole, ..self.id.clone() };
+        matches!(self.id.part, Part::Task(_)).then(|| self.origin_of(&whole))
+    }
+
+    fn origin_of(&self, id: &JobId) -> String {
         let time = self.submit.or(self.start).unwrap_or_default();
-        format!("slurm:{}:{}:{time}", self.cluster.as_deref().unwrap_or(""), self.id)
+        format!("slurm:{}:{id}:{time}", self.cluster.as_deref().unwrap_or(""))
     }
 }

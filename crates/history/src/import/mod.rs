@@ -125,7 +125,12 @@ impl<'a> Importer<'a> {
             metrics: metrics(job),
         };
         let added = match &mut self.batch {
-            Some(batch) => batch.add(&job.origin(), &run, &self.host)?,
+            Some(batch) => {
+                if let Some(earlier) = job.earlier_origin() {
+                    batch.forget(&earlier)?;
+                }
+                batch.add(&job.origin(), &run, &self.host)?
+            }
             None => Added::New,
         };
         match added {

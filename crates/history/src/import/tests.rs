@@ -136,3 +136,17 @@ fn a_history_of_the_first_format_is_brought_up_to_date() {
     let mut store = Store::open(&path).unwrap();
     assert!(import(&mut store, &Rules::default(), &jobs()).new > 10);
 }
+
+#[test]
+fn an_array_that_looked_like_one_job_is_its_tasks_in_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&folder.path().join("h.sqlite")).unwrap();
+    let tasks: Vec<AccountedJob> = jobs().into_iter().filter(|job| job.id.job == 8).collect();
+    assert_eq!(tasks.len(), 4);
+    // what accounting shows in the first seconds: the last task under the array's own number
+    let mut early = tasks[3].clone();
+    early.id.part = harp_slurm::Part::Whole;
+    assert_eq!(import(&mut store, &Rules::default(), &[early]).new, 1);
+    assert_eq!(import(&mut store, &Rules::default(), &tasks).new, 4);
+    assert_eq!(store.runs(None).unwrap().len(), 4);
+}

@@ -202,6 +202,17 @@ impl<'a> Batch<'a> {
         Ok(true)
     }
 
+    /// Takes out what turned out to be something else; an import into an empty store has put in nothing
+    /// of the kind.
+    pub(super) fn forget(&mut self, origin: &str) -> Result<(), HistoryError> {
+        if self.was_empty {
+            return Ok(());
+        }
+        self.store.attempt("written", |connection| {
+            connection.prepare_cached("DELETE FROM runs WHERE origin = ?1")?.execute([origin]).map(drop)
+        })
+    }
+
     pub(super) fn commit(self) -> Result<(), HistoryError> {
         self.store.attempt("written", |connection| connection.execute_batch("COMMIT"))
     }
