@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use harp_history::Store;
-use harp_history::import::{Importer, Rules};
+use harp_history::import::{Importer, Rules, read_beside};
 use harp_slurm::{FIELDS, read_accounting};
 use jiff::tz::TimeZone;
 
@@ -37,7 +37,7 @@ fn main() {
             let mut store = Store::open(&path).unwrap();
             let mut importer = Importer::new(&mut store, &rules).unwrap();
             let mut take = |job| drop(importer.add(&job, None).unwrap());
-            read_accounting("bench", text.as_slice(), &TimeZone::UTC, &mut take).unwrap();
+            read_beside("bench", text.as_slice(), &TimeZone::UTC, &mut take).unwrap();
             let imported = importer.finish().unwrap();
             imported.new + imported.unchanged
         });

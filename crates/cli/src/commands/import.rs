@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use harp_core::Run;
-use harp_history::import::{Guess, Guesser, Imported, Importer, Rules};
+use harp_history::import::{Guess, Guesser, Imported, Importer, Rules, read_beside};
 use harp_history::{HistoryError, Store};
 use harp_measure::slurm::{self, AccountingQuery};
 use harp_report::text::{plural, printable};
@@ -140,12 +140,12 @@ fn from_file(
         None => TimeZone::system(),
     };
     let name = file.display().to_string();
-    let source: Box<dyn Read> = if file == Path::new("-") {
-        Box::new(io::stdin().lock())
+    let source: Box<dyn Read + Send> = if file == Path::new("-") {
+        Box::new(io::stdin())
     } else {
         Box::new(File::open(file).map_err(|error| Failure::file("read", file, &error))?)
     };
-    Ok(read_accounting(&name, source, &zone, visit)?)
+    Ok(read_beside(&name, source, &zone, visit)?)
 }
 
 fn from_slurm(

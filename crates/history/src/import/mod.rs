@@ -1,5 +1,6 @@
 //! Runs that harp did not make: jobs of a cluster's accounting, put into the store once each.
 
+mod beside;
 mod guess;
 mod rules;
 mod write;
@@ -10,6 +11,7 @@ use harp_core::{Configuration, Host, Metrics, Parameters, Run, Timestamp};
 use harp_slurm::{AccountedJob, Ended};
 use serde::Serialize;
 
+pub use beside::read_beside;
 pub use guess::{Guess, Guesser};
 pub use rules::{RuleError, Rules};
 

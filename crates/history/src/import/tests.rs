@@ -15,12 +15,14 @@ pattern = '--comment n=(?<n>\d+) method=(?<method>\w+) .*(?<application>sleep)'
 scale = "sd"
 "#;
 
-/// The sample with a separator no name holds, as harp asks for it.
+/// The jobs of the sample, read beside.
 fn jobs() -> Vec<AccountedJob> {
-    // the last two columns of the sample are free text: give the jobs their names back
     let mut jobs = Vec::new();
     let zone = jiff::tz::TimeZone::UTC;
-    read_accounting("sample", TEXT.as_bytes(), &zone, &mut |job| jobs.push(job)).unwrap();
+    read_beside("sample", TEXT.as_bytes(), &zone, &mut |job| jobs.push(job)).unwrap();
+    let mut plain = Vec::new();
+    read_accounting("sample", TEXT.as_bytes(), &zone, &mut |job| plain.push(job)).unwrap();
+    assert_eq!(jobs, plain, "in the same order");
     jobs
 }
 
