@@ -151,6 +151,11 @@ fn read_text(
         rows.line(number, &text, &mut |line, cells| take(line, cells, assembler, &mut reading, &mut count));
     }
     if let Some((mut rows, mut assembler)) = rows {
+        if rows.cuts() {
+            reading.notes.push(
+                "names and figures wider than their column are missing; --parsable2 cuts nothing".to_owned(),
+            );
+        }
         rows.finish(&mut |line, cells| take(line, cells, &mut assembler, &mut reading, &mut count));
         assembler.finish(&mut count);
     }

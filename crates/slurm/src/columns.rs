@@ -98,8 +98,11 @@ impl Columns {
         self.0[field as usize].is_some()
     }
 
-    /// The text of a field; `None` where it is empty or there is no such column.
+    /// The text of a field; `None` where it is empty, cut off, or there is no such column.
     pub(crate) fn cell<'a>(&self, cells: &Cells<'a>, field: Field) -> Option<&'a str> {
-        cells.get(self.0[field as usize]?)
+        let column = self.0[field as usize]?;
+        // the beginning of a state or an id says something; that of a name or a number says nothing
+        let is_lost = cells.is_cut(column) && !matches!(field, Field::State | Field::JobId);
+        if is_lost { None } else { cells.get(column) }
     }
 }

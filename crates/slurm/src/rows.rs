@@ -26,6 +26,8 @@ pub enum RowError {
 pub struct Cells<'a> {
     text: &'a str,
     ranges: &'a [Range<usize>],
+    /// Columns have a width, and what is wider is cut off.
+    fixed: bool,
 }
 
 impl<'a> Cells<'a> {
@@ -33,6 +35,12 @@ impl<'a> Cells<'a> {
     pub fn get(&self, column: usize) -> Option<&'a str> {
         let cell = self.text.get(self.ranges.get(column)?.clone())?.trim();
         (!cell.is_empty()).then_some(cell)
+    }
+
+    /// Whether a cell was cut off at its column's width, which `sacct` shows by a `+` at its end.
+    pub fn is_cut(&self, column: usize) -> bool {
+        let cell = self.ranges.get(column).and_then(|range| self.text.get(range.clone()));
+        self.fixed && cell.is_some_and(|cell| cell.ends_with('+') && !cell.starts_with(' '))
     }
 }
 
@@ -87,6 +95,11 @@ impl Rows {
         &self.names
     }
 
+    /// Whether columns have a width, so that cells may be cut off.
+    pub fn cuts(&self) -> bool {
+        matches!(self.shape, Shape::Fixed(_))
+    }
+
     /// Takes the next line; rows it completes are visited.
     pub fn line(&mut self, number: u64, line: &str, visit: Visit<'_>) {
         if line.trim().is_empty() {
@@ -116,7 +129,7 @@ impl Rows {
         }
         let mut text = std::mem::take(&mut self.current);
         match self.split(&text) {
-            Ok(()) => visit(self.current_line, Ok(Cells { text: &text, ranges: &self.ranges })),
+            Ok(()) => visit(self.current_line, Ok(Cells { text: &text, ranges: &self.ranges, fixed: false })),
             Err(reason) => visit(self.current_line, Err(reason)),
         }
         text.clear();
@@ -151,7 +164,7 @@ impl Rows {
         let Shape::Fixed(ranges) = &self.shape else { return };
         self.ranges.clear();
         self.ranges.extend(ranges.iter().map(|range| range.start.min(line.len())..range.end.min(line.len())));
-        visit(number, Ok(Cells { text: line, ranges: &self.ranges }));
+        visit(number, Ok(Cells { text: line, ranges: &self.ranges, fixed: true }));
     }
 
     /// Whether a row begins with a line: there is an id where one should be, and more than it.

@@ -124,6 +124,8 @@ fn units_time_zones_and_tables() {
 
     let (jobs, reading) = read(include_str!("../samples/sacct-table.txt"));
     assert_eq!((jobs.len(), reading.steps, reading.skipped), (4, 5, 0));
+    assert_eq!(only(&jobs, "1").name, None, "cut off to lulesh_s3+");
+    assert_eq!(only(&jobs, "10").name.as_deref(), Some("oom"));
     let cancelled = only(&jobs, "13");
     assert_eq!(outcome(cancelled), Outcome::Interrupted { cause: Interruption::Cancelled });
     assert!(reading.notes.iter().any(|note| note.contains("NTasks")), "{:?}", reading.notes);
