@@ -133,8 +133,12 @@ fn seconds(value: &Value) -> Option<Seconds> {
 
 fn exit_code(value: &Value) -> Option<ExitCode> {
     let part = |value: &Value| number(value).and_then(|value| i32::try_from(value).ok());
-    let signal = part(&value["signal"]["id"]).or_else(|| part(&value["signal"]["signal_id"])).unwrap_or(0);
-    Some(ExitCode { code: part(&value["return_code"])?, signal })
+    let signal = part(&value["signal"]["id"]).or_else(|| part(&value["signal"]["signal_id"]));
+    match (part(&value["return_code"]), signal) {
+        (None, None) => None,
+        // of a job ended by a signal the code is null
+        (code, signal) => Some(ExitCode { code: code.unwrap_or(0), signal: signal.unwrap_or(0) }),
+    }
 }
 
 fn job(line: u64, element: &Value) -> Result<AccountedJob, String> {

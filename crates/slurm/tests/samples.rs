@@ -136,6 +136,7 @@ fn json_says_the_same_as_text_where_it_says_it() {
     let (text, _) = read(TEXT);
     let (json, reading) = read(include_str!("../samples/sacct.json"));
     assert_eq!(reading.skipped, 0, "{:?}", reading.bad);
+    assert_eq!(only(&json, "10").exit.map(|exit| exit.signal), Some(9), "its code is null");
     assert_eq!(json.len(), 8, "five jobs, one of them an array of four");
     for job in &json {
         let same = only(&text, &job.id.to_string());
