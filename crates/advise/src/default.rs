@@ -38,8 +38,8 @@ pub struct DefaultTime {
     pub high: Seconds,
     /// What the model would ask for.
     pub request: Seconds,
-    /// Probability that it is killed at the partition's longest time; where there is none, nothing
-    /// kills it.
+    /// Probability that it takes longer than the partition's longest time; where there is none, than the
+    /// model would ask for, as in every plan.
     pub risk: f64,
     /// Whether it was predicted for all cores; else for the program as in the plan, the other cores idle.
     pub on_all_cores: bool,
@@ -94,7 +94,9 @@ impl DefaultPlan {
                 low: Seconds(low),
                 high: Seconds(high),
                 request: Seconds(walltime.request),
-                risk: request.map_or(0.0, |limit| walltime.distribution.probability_above(limit.0)),
+                risk: walltime
+                    .distribution
+                    .probability_above(request.map_or(walltime.request, |limit| limit.0)),
                 on_all_cores: candidate.cores.is_none() || candidate.cores == allocation.cores,
             }
         });

@@ -225,9 +225,14 @@ fn was(count: usize, noun: &str) -> String {
 
 /// `90 %`, `99.9 %`, `0.4 %`: as many decimals as tell it apart from 0 and 100.
 fn percent(share: f64) -> String {
-    let value = (share * 1000.0).round() / 10.0;
-    let decimals = usize::from(value.fract() != 0.0 && !(10.0..=99.0).contains(&value));
-    format!("{value:.decimals$} %")
+    let value = 100.0 * share;
+    let tenths = (10.0 * value).round() / 10.0;
+    // Rounded once: 64.51 must not become 64.5 and then 64.
+    if (10.0..=99.0).contains(&tenths) || tenths.fract() == 0.0 {
+        format!("{value:.0} %")
+    } else {
+        format!("{tenths:.1} %")
+    }
 }
 
 #[cfg(test)]
@@ -236,9 +241,14 @@ mod tests {
 
     #[test]
     fn percentages_read_well() {
-        for (share, text) in
-            [(0.9, "90 %"), (0.05, "5 %"), (0.004, "0.4 %"), (0.9994, "99.9 %"), (0.333, "33 %")]
-        {
+        for (share, text) in [
+            (0.9, "90 %"),
+            (0.05, "5 %"),
+            (0.004, "0.4 %"),
+            (0.9994, "99.9 %"),
+            (0.333, "33 %"),
+            (0.6451, "65 %"),
+        ] {
             assert_eq!(percent(share), text);
         }
     }

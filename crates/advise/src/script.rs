@@ -152,12 +152,13 @@ fn hints(site: &Site, plan: &Plan, job: &Job<'_>) -> Vec<String> {
     // A kind of GPU asked for selects its nodes by itself.
     let is_selected = plan.allocation.gpus.is_some() || site.node_types.len() < 2;
     if !is_selected && node_type.is_some_and(|node_type| node_type.constraint.is_none()) {
-        let kinds = [std::slice::from_ref(&plan.placement.node_type), &plan.other_node_types].concat();
-        lines.push(format!(
-            "Meant for {}: the profile of {} knows no --constraint that asks for it.",
-            kinds.join(" or "),
-            site.name
-        ));
+        lines.push(match plan.other_node_types.as_slice() {
+            [] => format!(
+                "Meant for {}: the profile of {} knows no --constraint that asks for it.",
+                plan.placement.node_type, site.name
+            ),
+            others => format!("Any of {}, {} will do.", plan.placement.node_type, others.join(", ")),
+        });
     }
     let partition = plan.placement.partition.as_deref().and_then(|name| site.partition(name));
     if let Some(partition) = partition.filter(|partition| partition.automatic) {
@@ -181,11 +182,11 @@ fn comments(site: &Site, plan: &Plan, job: &Job<'_>) -> Vec<String> {
     }
     lines.push(format!(
         "Expected price: {}; risk of being killed: {:.1} %.",
-        site.format_price(plan.price.with_reexecution),
+        site.format_price(plan.price.expected_use),
         100.0 * plan.risk.killed,
     ));
     lines.push(format!(
-        "Learned from {} scaled-down and {} full-scale runs, judged on {}{}.",
+        "Learned from {} scaled-down and {} full-scale runs; {} of them, held back in turn, judged the model{}.",
         evidence.scaled_down_runs,
         evidence.full_scale_runs,
         evidence.validation_runs,

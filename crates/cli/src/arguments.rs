@@ -2,6 +2,7 @@
 //! reference all come.
 
 mod backtest;
+mod estimates;
 mod import;
 mod site;
 mod trace;
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand};
 use harp_core::{Money, Scale, Seconds};
 
 pub use backtest::{Backtest, Judged};
+pub use estimates::Wanted;
 pub use import::{Import, ImportSlurm};
 pub use site::{Site, SiteCommand, SiteDiscover};
 pub use trace::{
@@ -106,7 +108,7 @@ pub enum Command {
     Trace(Trace),
     /// Play a job trace again under other scheduling policies or with other run-time estimates
     #[command(
-        after_help = "Examples:\n  harp simulate KTH-SP2.swf.gz --procs 100 --policy easy\n  harp simulate jobs.csv --procs 4392 --compare fcfs easy relaxed adaptive-relaxed\n  harp simulate jobs.swf --policy sjf+easy --estimates last2 --schedule out.csv\n\nPolicies, estimates and the rule for what happens within one second: docs/simulation.md."
+        after_help = "Examples:\n  harp simulate KTH-SP2.swf.gz --procs 100 --policy easy\n  harp simulate jobs.csv --procs 4392 --compare fcfs easy relaxed adaptive-relaxed\n  harp simulate jobs.swf --policy sjf+easy --estimates last2 --schedule out.csv --charts charts\n\nPolicies, estimates and the rule for what happens within one second: docs/simulation.md."
     )]
     Simulate(Simulate),
     /// Learn from the past: put jobs that others ran into a history

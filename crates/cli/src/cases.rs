@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use harp_core::{Allocation, Bytes, Configuration, OutOfRange, Parameters, Prediction, Scale, Value};
 use harp_experiment::{Experiment, Surroundings};
 use harp_learn::ModelFile;
-use harp_report::text::feature as feature_text;
+use harp_report::text::{feature as feature_text, is_bytes};
 
 use crate::failure::{Exit, Failure};
 use crate::project::{self, Project};
@@ -18,14 +18,14 @@ pub const RESOURCES: [&str; 6] = ["nodes", "cores", "threads", "memory", "gpus",
 /// How far beyond the measured range an answer is given without being asked twice.
 const FAR: f64 = 10.0;
 
-/// Reads `name=value` settings into features. `memory=4G` is understood as bytes.
+/// Reads `name=value` settings into features. `memory=4G` and `input_bytes=4G` are understood as bytes.
 pub fn features(settings: &[(String, String)]) -> Result<BTreeMap<String, Value>, Failure> {
     let mut features = BTreeMap::new();
     for (name, text) in settings {
         let value = match Value::from_text(text) {
-            Value::Text(text) if name == "memory" => {
+            Value::Text(text) if is_bytes(name) => {
                 let bytes: Bytes =
-                    text.parse().map_err(|error| Failure::bad_input(format!("memory: {error}")))?;
+                    text.parse().map_err(|error| Failure::bad_input(format!("{name}={text}: {error}")))?;
                 Value::Integer(i64::try_from(bytes.0).unwrap_or(i64::MAX))
             }
             value => value,

@@ -9,6 +9,8 @@ mod cells;
 mod commands;
 mod failure;
 mod failures;
+mod freshness;
+mod plan_view;
 mod programs;
 mod progress;
 mod project;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use harp_core::{Dataset, Observed, Row, Scale, Value};
 use harp_learn::{Measured, TargetModel};
-use harp_report::text::feature as feature_text;
+use harp_report::text::{feature as feature_text, is_bytes};
 use harp_report::{
     AxisView, CurvePoint, Estimate, MeasuredPoint, Quantity, ScalingSeries, ScalingView, TestPoint,
 };
@@ -144,7 +144,8 @@ impl<'a> Curve<'a> {
             }
         }
         let x = if low > 0.0 { AxisView::logarithmic } else { AxisView::linear };
-        let x = x(self.name.to_owned(), Quantity::Number);
+        let quantity = if is_bytes(self.name) { Quantity::Bytes } else { Quantity::Number };
+        let x = x(self.name.to_owned(), quantity);
         let x = if self.is_counted(low, high) { x.counted() } else { x };
         let any_moved = series.values().any(|(_, series)| series.measured.iter().any(|run| run.moved));
         let target = target_words(&self.model.target);
@@ -165,13 +166,7 @@ impl<'a> Curve<'a> {
         let mut there = features.clone();
         there.extend(self.held.clone());
         let factor = self.predict(&there)?.value / self.predict(features)?.value;
-        if !(FARTHEST_MOVE.recip()..=FARTHEST_MOVE).contains(&factor) {
-            return Ok(None);
-        }
-        Ok(Some(match observed {
-            Observed::Exact(value) => Observed::Exact(value * factor),
-            Observed::AtLeast(value) => Observed::AtLeast(value * factor),
-        }))
+        Ok(scaled(observed, factor))
     }
 
     /// Whether only whole numbers make sense along the axis, and they are few enough to be seen.
@@ -216,4 +211,26 @@ impl<'a> Curve<'a> {
 /// `method=pow`; empty without categories.
 fn label(categories: &Features) -> String {
     categories.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+/// A measurement times a factor of the model; nothing where that is too large to believe.
+fn scaled(observed: Observed, factor: f64) -> Option<Observed> {
+    (FARTHEST_MOVE.recip()..=FARTHEST_MOVE).contains(&factor).then_some(match observed {
+        Observed::Exact(value) => Observed::Exact(value * factor),
+        Observed::AtLeast(value) => Observed::AtLeast(value * factor),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_moved_only_as_far_as_can_be_believed() {
+        assert_eq!(scaled(Observed::Exact(2.0), 3.0), Some(Observed::Exact(6.0)));
+        assert_eq!(scaled(Observed::AtLeast(2.0), 0.25), Some(Observed::AtLeast(0.5)));
+        for factor in [4.1, 0.2, f64::NAN, f64::INFINITY, -1.0] {
+            assert_eq!(scaled(Observed::Exact(2.0), factor), None);
+        }
+    }
 }

@@ -61,7 +61,7 @@ fn every_documented_key_is_there() {
         ("site discover", &["site", "discover", "--file", scontrol, "--output", "cluster.toml", "--json"]),
         ("site check", &["site", "check", "cluster.toml", "--json"]),
         ("import slurm", &["import", "slurm", "--file", "named.txt", "--runs", "--json"]),
-        ("trace generate", &["trace", "generate", "--jobs", "200", "--output", "a.swf", "--json"]),
+        ("trace generate", &["trace", "generate", "--jobs", "2000", "--output", "a.swf", "--json"]),
         ("trace convert", &["trace", "convert", "a.swf", "--output", "a.csv", "--json"]),
         ("trace summary", &["trace", "summary", "a.swf", "--json"]),
         ("trace compare", &["trace", "compare", "a.swf", "a.csv", "--json"]),

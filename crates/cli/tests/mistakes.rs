@@ -124,6 +124,7 @@ fn one_bracket_left_open_is_one_error() {
     let directory = folder(&GOOD.replace("[1, 2, 3, 4, 5, 6]", "[1, 2, 3, 4, 5, 6"));
     let said = support::stderr(&support::run(directory.path(), &["plan"], 2));
     assert_eq!(said.matches("error:").count(), 1, "{said}");
+    assert!(said.contains("harp.toml:9:6: not TOML: what is opened here is never closed"), "{said}");
 }
 
 #[test]

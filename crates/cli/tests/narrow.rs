@@ -83,3 +83,18 @@ fn no_line_is_wider_than_the_terminal() {
         }
     }
 }
+
+#[test]
+fn pictures_say_what_is_held_and_which_runs_were_scaled() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("harp.toml"), EXPERIMENT).unwrap();
+    let result = support::json(folder.path(), &["run", "--json"]);
+    for scaling in result["targets"][0]["scaling"].as_array().unwrap() {
+        let name = scaling["x"]["name"].as_str().unwrap();
+        assert_eq!(scaling["x"]["whole"], ["cores", "threads"].contains(&name), "{scaling:#}");
+        assert!(scaling["subtitle"].as_str().unwrap().starts_with("with "), "{scaling:#}");
+        let series = scaling["series"].as_array().unwrap();
+        let mut runs = series.iter().flat_map(|series| series["measured"].as_array().unwrap());
+        assert!(runs.all(|run| run["moved"].is_boolean()), "{scaling:#}");
+    }
+}

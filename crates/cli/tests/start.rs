@@ -43,6 +43,8 @@ fn from_init_with_an_input_file_to_a_prediction() {
     let by_size = support::json(here, &["predict", "size=1500", "in_bytes=9000", "--json"]);
     let estimate = |answer: &serde_json::Value| answer["cases"][0]["predictions"][0]["estimate"].clone();
     assert_eq!(estimate(&by_file), estimate(&by_size));
+    let in_units = support::json(here, &["predict", "size=1500", "in_bytes=9KB", "--json"]);
+    assert_eq!(in_units["cases"][0]["features"]["in_bytes"], 9000, "{in_units:#}");
 
     // Both commands take the same keys; what only the file itself can tell is said.
     let recommended = support::json(here, &["recommend", "size=1500", "in_bytes=9000", "--json"]);
@@ -107,8 +109,68 @@ repetitions = 2
     assert_eq!(answer["cases"].as_array().unwrap().len(), 2, "{answer:#}");
     let text = support::stdout(here, &["predict", "n=9000"]);
     assert!(text.contains("not given: predicted for every value that was varied\nwith n=9000"), "{text}");
+    let options =
+        support::json(here, &["recommend", "n=9000", "--site", "osc-pitzer", "--json"])["options"].clone();
+    let rows = options.as_array().unwrap();
+    // One row an allocation, and the full node: no GPU nodes, none twice.
+    assert_eq!(rows.len(), 3, "{options:#}");
+    assert!(rows.iter().all(|row| !row["allocation"]["node_type"].as_str().unwrap().contains("v100")));
+    assert_eq!(rows[0]["also_on"], serde_json::json!(["cascade48", "largemem48"]));
+    let (full, chosen) = (&rows[2], rows.iter().find(|row| row["chosen"] == true).unwrap());
+    assert_eq!((&full["default"], &full["allocation"]["cores"]), (&true.into(), &40.into()));
+    assert_eq!(full["request_time"], 7.0 * 86_400.0);
+    let value = |row: &serde_json::Value, key: &str| row["walltime"][key].as_f64().unwrap();
+    assert!(value(full, "low") < value(full, "value"), "an interval has a width: {full:#}");
+    // Charged for what is used: forty cores for as long as the program runs.
+    let cores = chosen["allocation"]["cores"].as_f64().unwrap();
+    let dearer = full["price"].as_f64().unwrap() / chosen["price"].as_f64().unwrap();
+    assert!((dearer - 40.0 / cores).abs() < 1e-6, "{options:#}");
+    let text = support::stdout(here, &["recommend", "n=9000", "--site", "osc-pitzer"]);
+    assert!(
+        text.contains("#SBATCH --account=NAME") && !text.split_whitespace().any(|word| word == "$"),
+        "{text}"
+    );
+
     let fixed = support::json(here, &["predict", "n=9000", "threads=2", "--json"]);
     assert_eq!(fixed["cases"].as_array().unwrap().len(), 1, "{fixed:#}");
     let said = support::stderr(&support::run(here, &["predict", "n=9000", "threads=2", "cores=1"], 2));
     assert!(said.contains("breaks the constraint `threads == cores`"), "{said}");
+}
+
+#[test]
+fn a_model_that_is_behind_its_runs_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let text = "name = \"count\"\n[program]\ncommand = \"sh -c 'i=0; while [ $i -lt {n} ]; do i=$((i+1)); done'\"\n\
+                [parameters.n]\ntype = \"integer\"\nsd = [1000, 2000, 4000, 8000]\n";
+    fs::write(here.join("harp.toml"), text).unwrap();
+    support::run(here, &["generate"], 0);
+    support::run(here, &["build"], 0);
+    let warned =
+        |arguments: &[&str]| support::stderr(&support::run(here, arguments, 0)).contains("warning: ");
+    assert!(!support::stderr(&support::run(here, &["predict", "n=5000"], 0)).contains("`harp build`"));
+    fs::write(here.join("harp.toml"), text.replace("8000]", "8000, 9000]")).unwrap();
+    support::run(here, &["generate"], 0);
+    let said = support::stderr(&support::run(here, &["predict", "n=5000"], 0));
+    assert!(said.contains("warning: 1 run was made after this model was built"), "{said}");
+    assert!(warned(&["recommend", "n=5000"]));
+    fs::write(here.join("harp.toml"), text.replace("\"count\"", "\"other\"")).unwrap();
+    let said = support::stderr(&support::run(here, &["predict", "n=5000"], 0));
+    assert!(said.contains("the model is of count, the experiment file of other"), "{said}");
+}
+
+/// A memory limit ends runs; it is nothing that time or memory grow with.
+#[test]
+fn a_varied_memory_limit_needs_no_value_in_a_case() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let text = "name = \"count\"\n[program]\ncommand = \"sh -c 'i=0; while [ $i -lt {n} ]; do i=$((i+1)); done'\"\n\
+                [parameters.n]\ntype = \"integer\"\nsd = [1000, 2000, 4000, 8000]\ntest = 9000\n\
+                [allocation]\nmemory = [\"256M\", \"512M\"]\n";
+    fs::write(here.join("harp.toml"), text).unwrap();
+    let result = support::json(here, &["run", "--json"]);
+    assert_eq!(result["targets"][0]["cases"].as_array().unwrap().len(), 2, "{result:#}");
+    let answer = support::json(here, &["predict", "n=8500", "--json"]);
+    assert_eq!(answer["cases"].as_array().unwrap().len(), 1, "{answer:#}");
+    support::run(here, &["recommend", "n=8500"], 0);
 }

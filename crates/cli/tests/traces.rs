@@ -1,4 +1,4 @@
-//! `harp trace` and `harp simulate` as a person calls them.
+//! `harp trace` as a person calls it.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test that cannot go on should stop
 
 mod support;
@@ -15,8 +15,6 @@ const TRACE: &str = "; MaxProcs: 4\n\
     3 20 0 30 1 -1 -1 1 40 -1 1 7 1 -1 -1 -1 -1 -1\n\
     4 60 90 40 1 -1 -1 1 500 -1 5 8 1 -1 -1 -1 -1 -1\n";
 
-const COLUMNS: &str = "job,submit,start,end,processors\n";
-
 fn folder(trace: &str) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("t.swf"), trace).unwrap();
@@ -25,62 +23,6 @@ fn folder(trace: &str) -> tempfile::TempDir {
 
 fn said(here: &Path, arguments: &[&str], exit: i32) -> String {
     support::stderr(&support::run(here, arguments, exit))
-}
-
-#[test]
-fn schedules_are_those_worked_out_by_hand() {
-    let directory = folder(TRACE);
-    let here = directory.path();
-    let easy = "1,0,0,100,3\n2,10,100,150,4\n3,20,20,50,1\n4,60,150,190,1\n";
-    let fcfs = "1,0,0,100,3\n2,10,100,150,4\n3,20,150,180,1\n4,60,150,190,1\n";
-    // Shortest first: 3 and 4 go before 2 only where they are ahead of it in the queue.
-    let sjf = "1,0,0,100,3\n2,10,100,150,4\n3,20,20,50,1\n4,60,150,190,1\n";
-    for (policy, expected) in [("easy", easy), ("fcfs", fcfs), ("sjf", sjf), ("conservative", easy)] {
-        support::run(here, &["simulate", "t.swf", "--policy", policy, "--schedule", "out.csv"], 0);
-        let found = fs::read_to_string(here.join("out.csv")).unwrap();
-        assert_eq!(found, format!("{COLUMNS}{expected}"), "{policy}");
-    }
-    // Exact estimates let 4 know that it ends at 100, in time for 2.
-    let exact = ["simulate", "t.swf", "--estimates", "perfect", "--schedule", "out.csv"];
-    support::run(here, &exact, 0);
-    assert!(fs::read_to_string(here.join("out.csv")).unwrap().contains("\n4,60,60,100,1\n"));
-}
-
-#[test]
-fn the_figures_of_a_simulation_follow_from_its_schedule() {
-    let directory = folder(TRACE);
-    let here = directory.path();
-    let answer = support::json(here, &["simulate", "t.swf", "--procs", "8", "--policy", "easy", "--json"]);
-    assert_eq!(answer["policies"][0]["average_wait_s"], 0.0, "{answer:#}");
-    let answer = support::json(here, &["simulate", "t.swf", "--procs", "4", "--policy", "easy", "--json"]);
-    let policy = &answer["policies"][0];
-    assert_eq!(policy["name"], "easy");
-    assert_eq!(policy["average_wait_s"], (90.0 + 90.0) / 4.0);
-    assert_eq!(policy["average_bounded_slowdown"], (1.0 + 140.0 / 50.0 + 1.0 + 130.0 / 40.0) / 4.0);
-    assert_eq!(policy["utilisation"], (300.0 + 200.0 + 30.0 + 40.0) / (4.0 * 190.0));
-    assert_eq!(policy["violation_mean_s"], 0.0);
-}
-
-#[test]
-fn policies_are_compared_in_one_table_and_have_a_schedule_each() {
-    let directory = folder(TRACE);
-    let here = directory.path();
-    let calls = ["simulate", "t.swf", "--compare", "easy", "sjf+easy", "easy", "--schedule", "s.csv"];
-    let text = support::stdout(here, &calls);
-    assert!(text.contains("Against the first"), "{text}");
-    assert!(here.join("s-easy.csv").exists() && here.join("s-sjf-easy.csv").exists());
-    let answer = support::json(
-        here,
-        &["simulate", "t.swf", "--policy", "fcfs", "--compare", "easy,relaxed", "--json"],
-    );
-    let names: Vec<&str> = answer["policies"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|policy| policy["name"].as_str().unwrap())
-        .collect();
-    assert_eq!(names, ["fcfs", "easy", "relaxed"]);
-    assert_eq!(answer["policies"][1]["against_first"]["average_wait_s"], 45.0 - (90.0 + 130.0 + 90.0) / 4.0);
 }
 
 #[test]
@@ -98,6 +40,78 @@ fn a_summary_counts_what_is_in_the_trace() {
     assert_eq!(larger["geometry"]["by_size"][0]["jobs"], 3, "{larger:#}");
     let text = support::stdout(here, &["trace", "summary", "t.swf"]);
     assert!(text.contains("4 jobs of 2 users") && text.contains("How jobs ended"), "{text}");
+}
+
+#[test]
+fn hours_are_told_in_the_zone_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    // one job of summer, one of winter, both at half past noon by the clock on the wall
+    let rows = "submit,run,processors\n2024-07-01T12:30:00,60,1\n2024-12-02 12:30:00,60,1\n";
+    fs::write(here.join("t.csv"), rows).unwrap();
+    let summary =
+        |more: &[&str]| support::json(here, &[&["trace", "summary", "t.csv", "--json"], more].concat());
+    let first = |answer: &serde_json::Value| answer["geometry"]["first_submit"].as_i64().unwrap();
+    let universal = summary(&[]);
+    assert_eq!((first(&universal), &universal["time_zone"]), (1_719_837_000, &"UTC".into()));
+    let berlin = summary(&["--timezone", "Europe/Berlin"]);
+    assert_eq!((first(&berlin), &berlin["time_zone"]), (1_719_837_000 - 7200, &"Europe/Berlin".into()));
+    assert_eq!(berlin["geometry"]["by_hour"][12], 2);
+    let west = summary(&["--timezone", "-05:00"]);
+    assert_eq!((first(&west), &west["geometry"]["by_hour"][12]), (1_719_837_000 + 18_000, &2.into()));
+    assert!(said(here, &["trace", "summary", "t.csv", "--timezone", "Mars"], 2).contains("Europe/Berlin"));
+    // the header of an SWF trace names its own
+    let header = "; UnixStartTime: 1719837000\n; TimeZoneString: Europe/Stockholm\n";
+    fs::write(here.join("t.swf"), format!("{header}{TRACE}")).unwrap();
+    let answer = support::json(here, &["trace", "summary", "t.swf", "--json"]);
+    assert_eq!(
+        (&answer["time_zone"], &answer["geometry"]["by_hour"][14]),
+        (&"Europe/Stockholm".into(), &4.into())
+    );
+    fs::write(here.join("odd.swf"), format!("{}{TRACE}", header.replace("Europe/", "our "))).unwrap();
+    assert!(
+        said(here, &["trace", "summary", "odd.swf"], 0).contains("time zone `our Stockholm` is not known")
+    );
+    fs::write(here.join("undated.swf"), TRACE).unwrap();
+    let undated = support::json(here, &["trace", "summary", "undated.swf", "--json"]);
+    assert!(undated["time_zone"].is_null());
+}
+
+#[test]
+fn waits_that_cannot_be_are_told() {
+    // Two jobs of three processors at once on four.
+    let directory = folder(&TRACE.replace("2 10 90 50 4 -1 -1 4", "2 10 20 50 3 -1 -1 3"));
+    let here = directory.path();
+    let notes = |arguments: &[&str]| support::json(here, arguments)["notes"].to_string();
+    let impossible = notes(&["trace", "summary", "t.swf", "--json"]);
+    assert!(impossible.contains("of 4 processors are in use at once"), "{impossible}");
+    assert!(said(here, &["trace", "summary", "t.swf"], 0).contains("note: by the trace's own waits"));
+    assert_eq!(notes(&["trace", "summary", "t.swf", "--machine", "procs=7", "--json"]), "[]");
+}
+
+#[test]
+fn the_page_of_a_summary_is_whole_and_safe() {
+    let directory = folder(TRACE);
+    let here = directory.path();
+    fs::write(here.join("<b>&.swf"), TRACE).unwrap();
+    let told = said(here, &["trace", "summary", "<b>&.swf", "--html", "page.html"], 0);
+    assert!(told.contains("wrote page.html"), "{told}");
+    let page = fs::read_to_string(here.join("page.html")).unwrap();
+    for expected in [
+        "How long jobs run and wait",
+        "Submissions by hour of the day",
+        "Utilisation over time",
+        "Who uses the machine",
+        "How jobs end",
+        "Users repeat themselves",
+        "What follows",
+        "</html>",
+    ] {
+        assert!(page.contains(expected), "{expected}");
+    }
+    for forbidden in ["<b>", "<script", "<link", "src=", "@import"] {
+        assert!(!page.contains(forbidden), "{forbidden}");
+    }
 }
 
 #[test]

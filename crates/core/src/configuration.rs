@@ -81,12 +81,15 @@ impl Configuration {
         resources.chain(self.parameters.0.clone()).collect()
     }
 
-    /// What a model may learn from: the values, without the paths of files whose sizes are among them.
-    /// A path says nothing about a file that was not run yet; its size does.
+    /// What a model may learn from: the values, without the paths of files whose sizes are among them
+    /// and without the memory limit. A path says nothing about a file that was not run yet; its size
+    /// does. A limit ends a program that needs more and leaves any other as it is: what a program needs
+    /// is to be predicted, not asked for.
     pub fn features(&self) -> BTreeMap<String, Value> {
         let mut features = self.values();
         let sized = |name: &String| self.parameters.0.contains_key(&format!("{name}_bytes"));
-        features.retain(|name, value| !(matches!(value, Value::Text(_)) && sized(name)));
+        let limit = |name: &String| name == "memory" && !self.parameters.0.contains_key(name);
+        features.retain(|name, value| !(limit(name) || matches!(value, Value::Text(_)) && sized(name)));
         features
     }
 }
@@ -169,10 +172,14 @@ mod tests {
             ]
             .into_iter()
             .collect(),
-            allocation: Allocation { threads: Some(2), ..Allocation::default() },
+            allocation: Allocation {
+                threads: Some(2),
+                memory: Some(crate::Bytes(9)),
+                ..Allocation::default()
+            },
         };
         let names = |map: BTreeMap<String, Value>| map.into_keys().collect::<Vec<_>>();
         assert_eq!(names(configuration.features()), ["file_bytes", "m", "threads"]);
-        assert_eq!(names(configuration.values()), ["file", "file_bytes", "m", "threads"]);
+        assert_eq!(names(configuration.values()), ["file", "file_bytes", "m", "memory", "threads"]);
     }
 }

@@ -43,12 +43,6 @@ pub fn dataset<'a>(runs: impl IntoIterator<Item = &'a Run>, target: &Target) -> 
     (Dataset { target: target.clone(), columns, rows }, skipped)
 }
 
-/// The runs behind the rows of [`dataset`], in the same order: a row by itself does not say which run it
-/// was.
-pub fn runs_of_dataset<'a>(runs: impl IntoIterator<Item = &'a Run>, target: &Target) -> Vec<&'a Run> {
-    runs.into_iter().filter(|run| matches!(observe(run, target), Seen::Value(_))).collect()
-}
-
 enum Seen {
     Value(Observed),
     Unmeasured,
@@ -119,8 +113,6 @@ mod tests {
         assert_eq!(time.rows[0].group, time.rows[1].group);
         assert_ne!(time.rows[0].group, time.rows[2].group);
         assert_eq!(skipped, Skipped { failed: 2, unmeasured: 0 });
-        let behind = runs_of_dataset(&runs, &Target::Walltime);
-        assert_eq!(behind, [&runs[0], &runs[1], &runs[2]]);
 
         let (memory, _) = dataset(&runs, &Target::PeakMemory);
         assert_eq!(memory.rows.last().unwrap().observed, Observed::AtLeast(100.0));

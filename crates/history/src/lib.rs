@@ -12,7 +12,7 @@ mod store;
 mod sweep;
 mod table;
 
-pub use dataset::{Skipped, dataset, runs_of_dataset};
+pub use dataset::{Skipped, dataset};
 pub use error::HistoryError;
 pub use store::{Recorded, Store};
 pub use sweep::{SweepColumns, read_sweep};

@@ -161,6 +161,18 @@ impl Store {
         Ok(recorded)
     }
 
+    /// How many runs that can be learned from (not of scale test) began after a moment.
+    pub fn learnable_since(&self, application: &str, moment: Timestamp) -> Result<usize, HistoryError> {
+        let failed = |source| HistoryError::Database { path: self.path.clone(), action: "read", source };
+        let query = "SELECT count(*) FROM runs \
+                     WHERE superseded = 0 AND application = ?1 AND scale <> 'test' AND started_ms > ?2";
+        let count: i64 = self
+            .connection
+            .query_row(query, rusqlite::params![application, moment.0], |row| row.get(0))
+            .map_err(failed)?;
+        Ok(usize::try_from(count).unwrap_or(0))
+    }
+
     /// The outcome of every configuration and repetition of an application that has one.
     pub fn outcomes(
         &self,

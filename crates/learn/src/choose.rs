@@ -94,8 +94,11 @@ impl<'a> Table<'a> {
                 Policy::Upp { .. } => [alone * of(self.error(candidate.model)), mae, 0.0],
             }
         };
-        let lowest =
-            ModelKind::ALL.into_iter().filter_map(|model| self.error(model)).fold(f64::INFINITY, f64::min);
+        // What levels off beyond the largest run does not go alone where it need not.
+        let together = self.error(ModelKind::Ensemble).is_some();
+        let suits = |model: ModelKind| model.extrapolates() || !together;
+        let errors = ModelKind::ALL.into_iter().filter(|&model| suits(model));
+        let lowest = errors.filter_map(|model| self.error(model)).fold(f64::INFINITY, f64::min);
         let admitted = |index: &usize| {
             let candidate = &self.candidates[*index];
             let admitted = match policy {
@@ -104,7 +107,8 @@ impl<'a> Table<'a> {
                 // the mix closest to what the winner is fitted on in the end, and for models that are
                 // not clearly worse without it.
                 Policy::Cost | Policy::Upp { .. } => {
-                    candidate.adjustment.kind == AdjustmentKind::None
+                    suits(candidate.model)
+                        && candidate.adjustment.kind == AdjustmentKind::None
                         && Some(candidate.mix) == self.largest_mix(candidate.model)
                         && self.error(candidate.model).is_some_and(|error| error <= CREDIBLE * lowest)
                 }

@@ -102,7 +102,9 @@ pub(crate) fn explain(
             chosen.reserved_ratio.unwrap_or(f64::NAN)
         ),
         Policy::Upp { .. } => {
-            "the smallest error in proportion, the steadier kind preferred among near equals".to_owned()
+            "the smallest error in proportion, where runs farther beyond what was learned from count \
+             less and the ensemble is preferred to a single model that is hardly better"
+                .to_owned()
         }
     };
     let runs = |count: usize, kind: &str| format!("{count} {kind} run{}", if count == 1 { "" } else { "s" });
@@ -126,9 +128,9 @@ pub(crate) fn explain(
         .iter()
         .filter(|candidate| candidate.model != chosen.model && candidate.scores.is_some())
         .filter_map(|candidate| candidate.scores.as_ref().map(|scores| (candidate, scores)))
-        .min_by(|(_, left), (_, right)| left.mae.total_cmp(&right.mae))
+        .min_by(|(_, left), (_, right)| left.mape.total_cmp(&right.mape))
         .map_or(String::new(), |(candidate, scores)| {
-            format!(" The best other kind by error is {candidate}: MAPE {:.1} %.", scores.mape)
+            format!(" The lowest MAPE of another kind is {:.1} %, of {candidate}.", scores.mape)
         });
     format!(
         "{chosen} won among {judged} candidates by policy {policy}: {reason}. Its MAPE is {:.1} %, judged on \

@@ -26,9 +26,23 @@ pub(crate) struct Member {
     pub pipeline: Pipeline,
 }
 
-/// What members that say this, with these weights, say together.
-pub(crate) fn together(said: &[(f64, f64)]) -> f64 {
-    if let [(_, only)] = said {
+/// What one member says of a case.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Said {
+    pub weight: f64,
+    pub value: f64,
+    /// Whether the member goes on growing beyond the largest run.
+    pub extrapolates: bool,
+}
+
+/// What members say together. Beyond the measured range those that level off there are not heard, if
+/// there are others: they are right about larger runs only by luck.
+pub(crate) fn together(said: &[Said], beyond: bool) -> f64 {
+    let heard = |said: &&Said| !beyond || said.extrapolates;
+    let some = said.iter().filter(heard).count();
+    let said: Vec<(f64, f64)> =
+        said.iter().filter(|said| some == 0 || heard(said)).map(|said| (said.weight, said.value)).collect();
+    if let [(_, only)] = said.as_slice() {
         return *only;
     }
     let logarithms: Vec<f64> = said.iter().map(|(_, value)| value.ln()).collect();
@@ -65,8 +79,15 @@ impl Ensemble {
         best.sort_by(|left, right| left.2.total_cmp(&right.2));
         let lowest = best.first()?.2.max(1e-6);
         let rows = best.first()?.1.judged.len();
-        best.retain(|(_, outcome, error)| *error <= WORST * lowest && outcome.judged.len() == rows);
+        best.retain(|(_, outcome, _)| outcome.judged.len() == rows);
+        let law = best.iter().position(|(verdict, _, _)| verdict.model.extrapolates());
+        let law = law.map(|index| best[index]);
+        best.retain(|(_, _, error)| *error <= WORST * lowest);
         best.truncate(MOST);
+        // Someone must speak beyond the measured range.
+        if !best.iter().any(|(verdict, _, _)| verdict.model.extrapolates()) {
+            best.extend(law);
+        }
         if best.len() < 2 {
             return None;
         }
@@ -74,12 +95,17 @@ impl Ensemble {
         let total: f64 = weights.iter().sum();
         let judged = (0..rows)
             .map(|row| {
-                let said: Vec<(f64, f64)> = best
+                let said: Vec<Said> = best
                     .iter()
                     .zip(&weights)
-                    .map(|((_, outcome, _), weight)| (*weight, outcome.judged[row].predicted))
+                    .map(|((verdict, outcome, _), weight)| Said {
+                        weight: *weight,
+                        value: outcome.judged[row].predicted,
+                        extrapolates: verdict.model.extrapolates(),
+                    })
                     .collect();
-                Judged { predicted: together(&said), ..best[0].1.judged[row] }
+                let judged = best[0].1.judged[row];
+                Judged { predicted: together(&said, judged.spans > 0.0), ..judged }
             })
             .collect();
         let members =

@@ -9,7 +9,7 @@ use harp_core::{
 use serde::{Deserialize, Serialize};
 
 use crate::choose::cheapest_request;
-use crate::ensemble::{Member, together};
+use crate::ensemble::{Member, Said, together};
 use crate::pipeline::Pipeline;
 use crate::prepare::Beyond;
 use crate::validate::Residuals;
@@ -121,9 +121,18 @@ impl TargetModel {
     fn centre(&self, cells: &[Option<&Value>]) -> (f64, Beyond) {
         let (first, beyond) = self.pipeline.predict(cells);
         let rest: f64 = self.members.iter().map(|member| member.weight).sum();
-        let mut said = vec![(1.0 - rest, first)];
-        said.extend(self.members.iter().map(|member| (member.weight, member.pipeline.predict(cells).0)));
-        (together(&said), beyond)
+        let say = |weight: f64, pipeline: &Pipeline, value: f64| Said {
+            weight,
+            value,
+            extrapolates: pipeline.fitted.extrapolates(),
+        };
+        let mut said = vec![say(1.0 - rest, &self.pipeline, first)];
+        said.extend(
+            self.members
+                .iter()
+                .map(|member| say(member.weight, &member.pipeline, member.pipeline.predict(cells).0)),
+        );
+        (together(&said, beyond.spans > 0.0), beyond)
     }
 
     /// The prediction raised by the winner's adjustment.

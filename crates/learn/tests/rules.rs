@@ -243,3 +243,23 @@ fn a_flat_target_is_a_constant() {
     assert_eq!(model.winner().unwrap().model, ModelKind::Constant);
     assert!(model.formula.is_some_and(|formula| formula.starts_with("T ≈ ")));
 }
+
+/// Models that level off beyond the largest run may win inside the measured range; beyond it others
+/// speak.
+#[test]
+fn predictions_go_on_growing_beyond_the_largest_run() {
+    for seed in 0..8 {
+        let model = build(&sweep(seed, 0.3, 1), &BuildOptions::default()).unwrap();
+        let predict = |n: i64| {
+            let asked =
+                case(&[("n", Value::Integer(n)), ("method", "pow".into()), ("threads", Value::Integer(1))]);
+            model.predict(&asked).unwrap().estimate
+        };
+        let times: Vec<f64> = [128_000, 256_000, 512_000, 1_024_000].map(predict).to_vec();
+        assert!(
+            times.windows(2).all(|pair| pair[1] > 1.3 * pair[0]),
+            "{seed} {times:?} {}",
+            model.explanation
+        );
+    }
+}

@@ -15,11 +15,11 @@ pub mod text;
 mod view;
 
 pub use chart::{
-    Canvas, Embedding, accuracy_chart, candidates_chart, pareto_chart, scaling_chart, scaling_miniature,
-    sparkline,
+    Canvas, Embedding, accuracy_chart, bars_chart, candidates_chart, gantt_chart, lines_chart, pareto_chart,
+    scaling_chart, scaling_miniature, sparkline,
 };
 pub use narrative::{plan_sentence, target_sentence, verdict_sentence};
-pub use page::run_page;
+pub use page::{document_page, run_page};
 pub use prose::wrapped;
 pub use quantity::Quantity;
 pub use style::{Style, Tone, to_ascii};
@@ -28,8 +28,9 @@ pub use table::{
     sweep_table,
 };
 pub use view::{
-    AxisView, CandidateView, CandidatesView, CaseView, CurvePoint, Estimate, MeasuredPoint, OptionView,
-    PlanView, Provenance, RunView, ScalingSeries, ScalingView, SweepView, TargetView, TestPoint, Verdict,
+    AxisView, BarGroup, BarsView, CandidateView, CandidatesView, CaseView, CurvePoint, DocumentView,
+    Estimate, GanttBar, GanttView, LineSeries, LinesView, MeasuredPoint, OptionView, Part, PlanView,
+    Provenance, RunView, ScalingSeries, ScalingView, SectionView, SweepView, TargetView, TestPoint, Verdict,
 };
 
 /// A view as indented JSON with a line break at its end: what `--json` prints.

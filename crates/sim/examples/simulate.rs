@@ -5,7 +5,7 @@
 
 use std::error::Error;
 
-use harp_sim::{Oversized, SimulateOptions, WorkloadBuilder, compare};
+use harp_sim::{Estimates, Oversized, SimulateOptions, WorkloadBuilder, compare};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -16,7 +16,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let reading = harp_trace::visit_path(file.as_ref(), &Default::default(), &mut |job| builder.add(job))?;
     let workload = builder.finish(&reading, Some(processors.parse()?), Oversized::Refuse)?;
     let policies = policies.iter().map(|name| name.parse()).collect::<Result<_, _>>()?;
-    let options = SimulateOptions { policies, estimates: estimates.parse()?, ..SimulateOptions::default() };
+    let estimates = estimates.parse::<Estimates>()?.into();
+    let options = SimulateOptions { policies, estimates, ..SimulateOptions::default() };
     let mut result = compare(&workload, &options).0;
     for policy in &mut result.policies {
         policy.timeline.clear();

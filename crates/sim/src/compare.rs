@@ -9,20 +9,22 @@ use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::metrics::bounded_slowdown;
+use crate::figures::{Figures, Row, row};
 use crate::series::{Moment, timeline, wait_percentiles};
 use crate::statistics::quantile;
-use crate::{Changes, Estimates, Metrics, Policy, Schedule, Workload, simulate};
+use crate::weeks::{self, Weeks};
+use crate::{Changes, Metrics, Policy, Schedule, Source, Workload, simulate};
 
-const WEEK: i64 = 7 * 86_400;
+/// Beyond as many weeks (two centuries) the times of a trace are not right, and intervals mean nothing.
+const MOST_WEEKS: usize = 10_000;
 
 /// What to simulate.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct SimulateOptions {
     /// The policies; the first is what the others are compared with.
     pub policies: Vec<Policy>,
     /// The estimates they plan with.
-    pub estimates: Estimates,
+    pub estimates: Source,
     /// How often weeks are drawn; 0 for no intervals.
     pub resamples: usize,
     /// The seed of the drawing.
@@ -35,7 +37,7 @@ impl Default for SimulateOptions {
     fn default() -> Self {
         SimulateOptions {
             policies: Vec::new(),
-            estimates: Estimates::Requested,
+            estimates: Source::default(),
             resamples: 1000,
             seed: 0,
             points: 400,
@@ -64,10 +66,8 @@ pub struct PolicyResult {
     /// The metrics, their keys beside the others.
     #[serde(flatten)]
     pub metrics: Metrics,
-    /// The 95 % interval of the mean wait; `None` with fewer than two weeks.
-    pub average_wait_interval_s: Option<(f64, f64)>,
-    /// The 95 % interval of the mean bounded slowdown.
-    pub average_bounded_slowdown_interval: Option<(f64, f64)>,
+    /// 95 % intervals of the metrics; `None` with fewer than two weeks, and where there is nothing to tell.
+    pub intervals: Figures<Interval>,
     /// The difference to the first policy; `None` for the first.
     pub against_first: Option<Difference>,
     /// Waits below which 0, 1, … 100 % of jobs stay.
@@ -76,29 +76,21 @@ pub struct PolicyResult {
     pub timeline: Vec<Moment>,
 }
 
-/// How a policy differs from the first.
+/// A 95 % interval.
+pub type Interval = Option<(f64, f64)>;
+
+/// How a policy differs from the first: its figures minus the first's.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Difference {
-    /// Mean wait minus the first's.
-    pub average_wait_s: f64,
-    /// Its 95 % interval.
-    pub average_wait_interval_s: Option<(f64, f64)>,
-    /// Mean bounded slowdown minus the first's.
-    pub average_bounded_slowdown: f64,
-    /// Its 95 % interval.
-    pub average_bounded_slowdown_interval: Option<(f64, f64)>,
+    /// The differences, their keys beside the others; `None` where there is nothing to tell.
+    #[serde(flatten)]
+    pub values: Figures<Option<f64>>,
+    /// Their 95 % intervals.
+    pub intervals: Figures<Interval>,
 }
 
-/// Mean wait and mean bounded slowdown of each policy in one draw of weeks.
-type Draw = Vec<(f64, f64)>;
-
-/// Sums of one week's jobs.
-#[derive(Debug, Clone, Copy, Default)]
-struct Week {
-    jobs: f64,
-    wait: f64,
-    slowdown: f64,
-}
+/// The figures of each draw.
+type Draws = Vec<Row>;
 
 /// Simulates every policy, in parallel, and compares. The schedules come in the order of the policies.
 pub fn compare(workload: &Workload, options: &SimulateOptions) -> (SimulateResult, Vec<Schedule>) {
@@ -107,36 +99,33 @@ pub fn compare(workload: &Workload, options: &SimulateOptions) -> (SimulateResul
         .par_iter()
         .map(|&policy| simulate(workload, policy, options.estimates.estimator().as_mut()))
         .collect();
-    let weeks: Vec<Vec<Week>> = schedules.iter().map(|schedule| by_week(workload, schedule)).collect();
-    let count = weeks.first().map_or(0, Vec::len);
-    let drawn = draw(&weeks, options);
-    let policies = schedules.iter().zip(&options.policies).enumerate();
-    let policies = policies
-        .map(|(place, (schedule, &policy))| {
-            let metrics = Metrics::new(workload, schedule, policy, &options.estimates.to_string());
-            let interval = |value: &dyn Fn(&Draw) -> f64| {
-                let mut values: Vec<f64> = drawn.iter().map(value).collect();
-                values.sort_unstable_by(f64::total_cmp);
-                (count > 1 && !values.is_empty())
-                    .then(|| (quantile(&values, 0.025), quantile(&values, 0.975)))
-            };
-            PolicyResult {
-                average_wait_interval_s: interval(&|draw| draw[place].0),
-                average_bounded_slowdown_interval: interval(&|draw| draw[place].1),
-                against_first: (place > 0).then(|| {
-                    let first = total(&weeks[0]);
-                    let own = total(&weeks[place]);
-                    Difference {
-                        average_wait_s: own.0 - first.0,
-                        average_wait_interval_s: interval(&|draw| draw[place].0 - draw[0].0),
-                        average_bounded_slowdown: own.1 - first.1,
-                        average_bounded_slowdown_interval: interval(&|draw| draw[place].1 - draw[0].1),
-                    }
-                }),
-                wait_percentiles_s: wait_percentiles(workload, schedule),
-                timeline: timeline(workload, schedule, options.points),
-                metrics,
-            }
+    let count = weeks::count(workload, &schedules);
+    let times = draw(count, options);
+    let drawn: Vec<Draws> = schedules.iter().map(|schedule| evaluate(workload, schedule, &times)).collect();
+    let metrics: Vec<Metrics> = schedules
+        .iter()
+        .zip(&options.policies)
+        .map(|(schedule, &policy)| Metrics::new(workload, schedule, policy, options.estimates.name()))
+        .collect();
+    let rows: Vec<Row> = metrics.iter().map(row).collect();
+    let against_first = |place: usize| Difference {
+        values: Figures::named(|figure| {
+            Some(rows[place][figure] - rows[0][figure]).filter(|difference| difference.is_finite())
+        }),
+        intervals: Figures::named(|figure| {
+            let pairs = drawn[place].iter().zip(&drawn[0]);
+            interval(pairs.map(|(own, first)| own[figure] - first[figure]))
+        }),
+    };
+    let policies = metrics
+        .into_iter()
+        .enumerate()
+        .map(|(place, metrics)| PolicyResult {
+            metrics,
+            intervals: Figures::named(|figure| interval(drawn[place].iter().map(|row| row[figure]))),
+            against_first: (place > 0).then(|| against_first(place)),
+            wait_percentiles_s: wait_percentiles(workload, &schedules[place]),
+            timeline: timeline(workload, &schedules[place], options.points),
         })
         .collect();
     let result = SimulateResult {
@@ -149,42 +138,34 @@ pub fn compare(workload: &Workload, options: &SimulateOptions) -> (SimulateResul
     (result, schedules)
 }
 
-/// Weeks with at least one submission.
-fn by_week(workload: &Workload, schedule: &Schedule) -> Vec<Week> {
-    let last = workload.jobs.last().map_or(0, |job| job.submit / WEEK) as usize;
-    let mut weeks = vec![Week::default(); last + 1];
-    for (job, start) in workload.jobs.iter().zip(&schedule.starts) {
-        let week = &mut weeks[(job.submit / WEEK) as usize];
-        week.jobs += 1.0;
-        week.wait += (start - job.submit) as f64;
-        week.slowdown += bounded_slowdown(start - job.submit, job.run);
-    }
-    weeks.retain(|week| week.jobs > 0.0);
-    weeks
-}
-
-/// Mean wait and slowdown over weeks.
-fn total<'a>(weeks: impl IntoIterator<Item = &'a Week>) -> (f64, f64) {
-    let sum = weeks.into_iter().fold(Week::default(), |sum, week| Week {
-        jobs: sum.jobs + week.jobs,
-        wait: sum.wait + week.wait,
-        slowdown: sum.slowdown + week.slowdown,
-    });
-    (sum.wait / sum.jobs.max(1.0), sum.slowdown / sum.jobs.max(1.0))
-}
-
-fn draw(weeks: &[Vec<Week>], options: &SimulateOptions) -> Vec<Draw> {
-    let count = weeks.first().map_or(0, Vec::len);
-    if count < 2 {
+/// How often each week is drawn, draw by draw; no draws where weeks are too few or too many.
+fn draw(count: usize, options: &SimulateOptions) -> Vec<Vec<u32>> {
+    if !(2..=MOST_WEEKS).contains(&count) {
         return Vec::new();
     }
     let mut random = Pcg64Mcg::seed_from_u64(options.seed);
-    (0..options.resamples)
-        .map(|_| {
-            let chosen: Vec<usize> = (0..count).map(|_| random.random_range(0..count)).collect();
-            weeks.iter().map(|weeks| total(chosen.iter().map(|&week| &weeks[week]))).collect()
-        })
-        .collect()
+    let one = |_| {
+        let mut times = vec![0; count];
+        for _ in 0..count {
+            times[random.random_range(0..count)] += 1;
+        }
+        times
+    };
+    (0..options.resamples).map(one).collect()
+}
+
+/// The figures of a schedule in every draw.
+fn evaluate(workload: &Workload, schedule: &Schedule, times: &[Vec<u32>]) -> Draws {
+    let Some(first) = times.first() else { return Draws::new() };
+    let weeks = Weeks::new(workload, schedule, first.len());
+    times.par_iter().map(|times| weeks.figures(times)).collect()
+}
+
+/// The middle 95 % of the values that are known.
+fn interval(values: impl Iterator<Item = f64>) -> Interval {
+    let mut known: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+    known.sort_unstable_by(f64::total_cmp);
+    (!known.is_empty()).then(|| (quantile(&known, 0.025), quantile(&known, 0.975)))
 }
 
 #[cfg(test)]
@@ -212,14 +193,39 @@ mod tests {
         assert_eq!(schedules.len(), 2);
         assert!(result.weeks > 10);
         for policy in &result.policies {
-            let (low, high) = policy.average_wait_interval_s.unwrap();
-            assert!(low <= policy.metrics.average_wait_s && policy.metrics.average_wait_s <= high);
+            let holds = |interval: Interval, value: f64| {
+                let (low, high) = interval.unwrap();
+                assert!(low <= value && value <= high, "{value} is not in {low} to {high}");
+            };
+            holds(policy.intervals.average_wait_s, policy.metrics.average_wait_s);
+            holds(policy.intervals.p95_wait_s, policy.metrics.p95_wait_s);
+            holds(policy.intervals.median_bounded_slowdown, policy.metrics.median_bounded_slowdown);
+            holds(policy.intervals.utilisation, policy.metrics.utilisation);
+            holds(policy.intervals.loss_of_capacity, policy.metrics.loss_of_capacity);
+            holds(policy.intervals.backfilled_share, policy.metrics.backfilled_share);
+            holds(policy.intervals.violation_mean_s, policy.metrics.violation_mean_s);
+            let small = policy.metrics.by_size[0].average_wait_s;
+            assert_eq!(policy.intervals.by_size[0].average_wait_s.is_some(), small.is_some());
         }
         let difference = result.policies[1].against_first.as_ref().unwrap();
-        assert!(difference.average_wait_s < 0.0);
+        let wait = difference.values.average_wait_s.unwrap();
         let expected = result.policies[1].metrics.average_wait_s - result.policies[0].metrics.average_wait_s;
-        assert!((difference.average_wait_s - expected).abs() < 1e-6 * expected.abs());
+        assert!(wait < 0.0 && wait == expected);
+        let (low, high) = difference.intervals.average_wait_s.unwrap();
+        assert!(low <= wait && wait <= high);
         assert_eq!(result, compare(&workload(), &options).0);
+    }
+
+    #[test]
+    fn times_that_cannot_be_right_give_no_intervals() {
+        let job = |submit| SimJob { number: 1, submit, run: 10, request: 10, processors: 1, user: 0 };
+        let options =
+            SimulateOptions { policies: vec!["easy".parse().unwrap()], ..SimulateOptions::default() };
+        for submits in [vec![0, 900_000_000_000_000_000], vec![0, 100]] {
+            let workload = Workload::new(submits.into_iter().map(job).collect(), 4);
+            let (result, _) = compare(&workload, &options);
+            assert_eq!(result.policies[0].intervals, Figures::named(|_| None));
+        }
     }
 
     #[test]

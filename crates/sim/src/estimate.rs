@@ -5,6 +5,7 @@
 mod boosted;
 mod last_two;
 mod model;
+mod source;
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,6 +17,7 @@ use crate::SimJob;
 pub use boosted::OnlineBoosted;
 pub use last_two::LastTwo;
 pub use model::FromModel;
+pub use source::Source;
 
 /// Says how long jobs will run, and learns from those that have ended.
 pub trait Estimator {
@@ -122,7 +124,7 @@ impl fmt::Display for Estimates {
 
 /// A text that names no estimates.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{0}` is not a kind of estimate\n  hint: requested, perfect, last2, last2-elapsed or boosted")]
+#[error("`{0}` is not a kind of estimate\n  hint: requested, perfect, last2, last2-elapsed, boosted")]
 pub struct ParseEstimatesError(String);
 
 impl FromStr for Estimates {

@@ -8,6 +8,7 @@ mod compare;
 mod conservative;
 mod engine;
 mod estimate;
+mod figures;
 mod metrics;
 mod pass;
 mod policy;
@@ -17,13 +18,15 @@ mod running;
 mod schedule;
 mod series;
 mod statistics;
+mod weeks;
 mod workload;
 
-pub use compare::{Difference, PolicyResult, SimulateOptions, SimulateResult, compare};
+pub use compare::{Difference, Interval, PolicyResult, SimulateOptions, SimulateResult, compare};
 pub use engine::simulate;
 pub use estimate::{
-    Estimates, Estimator, FromModel, LastTwo, OnlineBoosted, ParseEstimatesError, Perfect, Requested,
+    Estimates, Estimator, FromModel, LastTwo, OnlineBoosted, ParseEstimatesError, Perfect, Requested, Source,
 };
+pub use figures::{ClassFigures, Figures};
 pub use metrics::{ClassMetrics, Metrics, SLOWDOWN_BOUND, UserMetrics, bounded_slowdown};
 pub use policy::{Backfill, DEFAULT_RELAXATION, Order, ParsePolicyError, Policy, Shape};
 pub use schedule::{Schedule, ScheduledJob};

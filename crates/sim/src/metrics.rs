@@ -213,14 +213,14 @@ fn by_user(users: &[Sum]) -> Vec<UserMetrics> {
 }
 
 /// 0 below 10 %, 1 to 30 %, 2 above 30 % of the machine, as the cross-system study divides.
-fn size_class(processors: u32, machine: u32) -> usize {
+pub(crate) fn size_class(processors: u32, machine: u32) -> usize {
     let tenths = 10 * u64::from(processors);
     let machine = u64::from(machine);
     usize::from(tenths >= machine) + usize::from(tenths > 3 * machine)
 }
 
 /// 0 under one hour, 1 to a day, 2 over a day.
-fn length_class(run: i64) -> usize {
+pub(crate) fn length_class(run: i64) -> usize {
     usize::from(run >= 3600) + usize::from(run > 86_400)
 }
 

@@ -1,11 +1,17 @@
-//! The waiting jobs in order of their score, in blocks that remember their smallest job, so that a
-//! search for a job that fits passes over blocks where none can.
+//! The waiting jobs in order of their score, in blocks, and blocks in groups, that remember their smallest
+//! job, so that a search for a job that fits passes over those where none can.
 //!
-//! Blocks keep the cost of a scheduling pass small when tens of thousands of jobs wait, and cost
-//! nothing when ten do.
+//! Blocks keep the cost of a scheduling pass small when tens of thousands of jobs wait, groups when millions
+//! do; both cost nothing when ten do.
 
-/// Most entries of a block.
-const BLOCK: usize = 64;
+mod gap;
+
+use gap::Least;
+
+pub(crate) use gap::Gap;
+
+/// Most entries of a block, and most blocks of a group; few in tests, so that these see many of both.
+const WIDTH: usize = if cfg!(test) { 4 } else { 64 };
 
 /// A waiting job.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,44 +30,85 @@ impl Waiting {
     }
 }
 
-/// What a job must satisfy to overtake: fit into `free`, and either take no longer than `longest` or
-/// fit into `extra`.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Gap {
-    pub(crate) free: u32,
-    pub(crate) extra: u32,
-    pub(crate) longest: i64,
-}
-
-impl Gap {
-    pub(crate) fn admits(&self, processors: u32, estimate: i64) -> bool {
-        processors <= self.free && (estimate <= self.longest || processors <= self.extra)
-    }
-}
-
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Block {
     entries: Vec<Waiting>,
-    fewest_processors: u32,
-    shortest: i64,
+    least: Least,
 }
 
 impl Block {
     fn of(entries: Vec<Waiting>) -> Self {
-        let mut block = Block { entries, fewest_processors: 0, shortest: 0 };
-        block.summarise();
-        block
+        let least = entries.iter().map(Least::from).fold(Least::OF_NONE, Least::and);
+        Block { entries, least }
     }
 
-    fn summarise(&mut self) {
-        self.fewest_processors = self.entries.iter().map(|entry| entry.processors).min().unwrap_or(u32::MAX);
-        self.shortest = self.entries.iter().map(|entry| entry.estimate).min().unwrap_or(i64::MAX);
+    fn ends_before(&self, waiting: &Waiting) -> bool {
+        self.entries.last().is_some_and(|last| last.precedes(waiting))
     }
+
+    /// Puts a job in its place; a block that would be too long gives its upper part back.
+    fn insert(&mut self, waiting: Waiting) -> Option<Block> {
+        if self.entries.len() == WIDTH {
+            let place = if self.ends_before(&waiting) { WIDTH } else { WIDTH / 2 };
+            let mut upper = Block::of(self.entries.split_off(place));
+            *self = Block::of(std::mem::take(&mut self.entries));
+            let goes_up = self.ends_before(&waiting);
+            let _ = if goes_up { upper.insert(waiting) } else { self.insert(waiting) };
+            return Some(upper);
+        }
+        let position = self.entries.partition_point(|entry| entry.precedes(&waiting));
+        self.entries.insert(position, waiting);
+        self.least = self.least.and(Least::from(&waiting));
+        None
+    }
+}
+
+#[derive(Debug)]
+struct Group {
+    blocks: Vec<Block>,
+    least: Least,
+}
+
+impl Group {
+    fn of(blocks: Vec<Block>) -> Self {
+        let least = blocks.iter().map(|block| block.least).fold(Least::OF_NONE, Least::and);
+        Group { blocks, least }
+    }
+
+    fn ends_before(&self, waiting: &Waiting) -> bool {
+        self.blocks.last().is_some_and(|last| last.ends_before(waiting))
+    }
+
+    /// Puts a job in its place; a group that would be too long gives its upper part back.
+    fn insert(&mut self, waiting: Waiting) -> Option<Group> {
+        let place = place_for(&self.blocks, |block| block.ends_before(&waiting));
+        self.least = self.least.and(Least::from(&waiting));
+        let upper = self.blocks[place].insert(waiting)?;
+        self.blocks.insert(place + 1, upper);
+        if self.blocks.len() <= WIDTH {
+            return None;
+        }
+        let last = place + 2 == self.blocks.len();
+        let upper = self.blocks.split_off(if last { WIDTH } else { WIDTH / 2 });
+        *self = Group::of(std::mem::take(&mut self.blocks));
+        Some(Group::of(upper))
+    }
+}
+
+/// Where a job belongs that comes after all for which `ends_before` holds: the next place, or the last.
+fn place_for<T>(parts: &[T], ends_before: impl Fn(&T) -> bool) -> usize {
+    let last = parts.len().saturating_sub(1);
+    // nearly always: the newest job comes last
+    if parts.last().is_some_and(&ends_before) {
+        return last;
+    }
+    parts.partition_point(ends_before).min(last)
 }
 
 /// A place in the queue.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Cursor {
+    group: usize,
     block: usize,
     entry: usize,
 }
@@ -69,7 +116,7 @@ pub(crate) struct Cursor {
 /// The waiting jobs.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    blocks: Vec<Block>,
+    groups: Vec<Group>,
     length: usize,
 }
 
@@ -79,42 +126,28 @@ impl Queue {
     }
 
     pub(crate) fn first(&self) -> Option<&Waiting> {
-        self.blocks.first()?.entries.first()
+        self.groups.first()?.blocks.first()?.entries.first()
     }
 
     /// Just behind the head.
     pub(crate) fn second_place() -> Cursor {
-        Cursor { block: 0, entry: 1 }
+        Cursor { entry: 1, ..Cursor::default() }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Waiting> {
-        self.blocks.iter().flat_map(|block| &block.entries)
+        self.groups.iter().flat_map(|group| &group.blocks).flat_map(|block| &block.entries)
     }
 
     pub(crate) fn insert(&mut self, waiting: Waiting) {
         self.length += 1;
-        let last_precedes = |block: &Block| block.entries.last().is_some_and(|last| last.precedes(&waiting));
-        let mut place = match self.blocks.last() {
-            // nearly always: the newest job comes last
-            Some(last) if last_precedes(last) => self.blocks.len() - 1,
-            _ => self.blocks.partition_point(last_precedes),
-        };
-        if place == self.blocks.len() {
-            self.blocks.push(Block::of(vec![waiting]));
+        let place = place_for(&self.groups, |group| group.ends_before(&waiting));
+        let Some(group) = self.groups.get_mut(place) else {
+            self.groups.push(Group::of(vec![Block::of(vec![waiting])]));
             return;
+        };
+        if let Some(upper) = group.insert(waiting) {
+            self.groups.insert(place + 1, upper);
         }
-        if self.blocks[place].entries.len() == BLOCK {
-            let middle = if last_precedes(&self.blocks[place]) { BLOCK } else { BLOCK / 2 };
-            let upper = self.blocks[place].entries.split_off(middle);
-            self.blocks[place].summarise();
-            self.blocks.insert(place + 1, Block::of(upper));
-            place += usize::from(last_precedes(&self.blocks[place]));
-        }
-        let block = &mut self.blocks[place];
-        let position = block.entries.partition_point(|entry| entry.precedes(&waiting));
-        block.entries.insert(position, waiting);
-        block.fewest_processors = block.fewest_processors.min(waiting.processors);
-        block.shortest = block.shortest.min(waiting.estimate);
     }
 
     pub(crate) fn remove_first(&mut self) {
@@ -123,42 +156,50 @@ impl Queue {
 
     /// Takes out the job at a place; the place is then that of the next job.
     pub(crate) fn remove_at(&mut self, cursor: Cursor) {
-        let block = &mut self.blocks[cursor.block];
-        let gone = block.entries.remove(cursor.entry);
+        let group = &mut self.groups[cursor.group];
+        let block = &mut group.blocks[cursor.block];
+        let gone = Least::from(&block.entries.remove(cursor.entry));
         self.length -= 1;
         if block.entries.is_empty() {
-            self.blocks.remove(cursor.block);
-        } else if gone.processors == block.fewest_processors || gone.estimate == block.shortest {
-            block.summarise();
+            group.blocks.remove(cursor.block);
+        } else if block.least.touches(gone) {
+            *block = Block::of(std::mem::take(&mut block.entries));
+        }
+        if group.blocks.is_empty() {
+            self.groups.remove(cursor.group);
+        } else if group.least.touches(gone) {
+            *group = Group::of(std::mem::take(&mut group.blocks));
         }
     }
 
     /// Takes out a job that is known to wait.
     pub(crate) fn remove(&mut self, waiting: &Waiting) {
-        let block = self
-            .blocks
-            .partition_point(|block| block.entries.last().is_some_and(|last| last.precedes(waiting)));
-        let Some(found) = self.blocks.get(block) else { return };
-        let entry = found.entries.partition_point(|entry| entry.precedes(waiting));
-        if found.entries.get(entry).is_some_and(|entry| entry.index == waiting.index) {
-            self.remove_at(Cursor { block, entry });
+        let group = self.groups.partition_point(|group| group.ends_before(waiting));
+        let Some(blocks) = self.groups.get(group).map(|group| &group.blocks) else { return };
+        let block = blocks.partition_point(|block| block.ends_before(waiting));
+        let Some(entries) = blocks.get(block).map(|block| &block.entries) else { return };
+        let entry = entries.partition_point(|entry| entry.precedes(waiting));
+        if entries.get(entry).is_some_and(|entry| entry.index == waiting.index) {
+            self.remove_at(Cursor { group, block, entry });
         }
     }
 
     /// The first job at or after `cursor` that the gap admits; `cursor` is moved there.
     pub(crate) fn next_admitted(&self, cursor: &mut Cursor, gap: Gap) -> Option<Waiting> {
-        while let Some(block) = self.blocks.get(cursor.block) {
-            let possible = block.fewest_processors <= gap.free
-                && (block.shortest <= gap.longest || block.fewest_processors <= gap.extra);
-            if possible {
-                let rest = block.entries.get(cursor.entry..).unwrap_or(&[]);
-                let found = rest.iter().position(|entry| gap.admits(entry.processors, entry.estimate));
-                if let Some(found) = found {
-                    cursor.entry += found;
-                    return Some(rest[found]);
+        while let Some(group) = self.groups.get(cursor.group) {
+            let blocks = if group.least.allows(gap) { group.blocks.as_slice() } else { &[] };
+            while let Some(block) = blocks.get(cursor.block) {
+                if block.least.allows(gap) {
+                    let rest = block.entries.get(cursor.entry..).unwrap_or(&[]);
+                    let found = rest.iter().position(|entry| gap.admits(entry.processors, entry.estimate));
+                    if let Some(found) = found {
+                        cursor.entry += found;
+                        return Some(rest[found]);
+                    }
                 }
+                (cursor.block, cursor.entry) = (cursor.block + 1, 0);
             }
-            *cursor = Cursor { block: cursor.block + 1, entry: 0 };
+            *cursor = Cursor { group: cursor.group + 1, ..Cursor::default() };
         }
         None
     }
@@ -168,7 +209,10 @@ impl Queue {
         let mut all: Vec<Waiting> =
             self.iter().map(|entry| Waiting { score: score(entry), ..*entry }).collect();
         all.sort_unstable_by(|a, b| a.score.total_cmp(&b.score).then(a.index.cmp(&b.index)));
-        self.blocks = all.chunks(BLOCK).map(|chunk| Block::of(chunk.to_vec())).collect();
+        let group = |chunk: &[Waiting]| {
+            Group::of(chunk.chunks(WIDTH).map(|chunk| Block::of(chunk.to_vec())).collect())
+        };
+        self.groups = all.chunks(WIDTH * WIDTH).map(group).collect();
     }
 }
 

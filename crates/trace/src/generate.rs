@@ -1,17 +1,25 @@
 //! Synthetic workloads for trying things out, after U. Lublin, D. G. Feitelson, "The workload on parallel
 //! supercomputers: modeling the characteristics of rigid jobs", Journal of Parallel and Distributed
-//! Computing 63(11), 2003 (the parameters of its batch jobs).
+//! Computing 63(11), 2003.
 //!
-//! Sizes, run times and their correlation, and the arrivals with their daily cycle are the model's. Users
-//! and requested times are not in the model: users are drawn with falling frequency, requests are the
-//! next common limit above a multiple of the run time. The same seed gives the same jobs.
+//! Sizes, run times and their correlation, and the arrivals with their daily cycle are the model's, with
+//! the values that the authors' program (`m_lublin99.c` of the Parallel Workloads Archive) uses where
+//! batch and interactive jobs are not told apart. That program ends at 128 processors; here the largest
+//! size follows the machine, the middle of the sizes 2.5 below it as the authors advise. Users, requested
+//! times and the load are not in the model: users are drawn with falling frequency, requests are the next
+//! common limit above a multiple of the run time, and arrivals are spread or pressed together without
+//! changing the hours of the day. The same seed gives the same jobs.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use crate::{Job, Status};
 
-/// Probability of a serial job, and of a size that is a power of two.
+mod day;
+
+use day::Day;
+
+/// Shares of all jobs that are serial, and that have a power of two processors.
 const SERIAL: f64 = 0.244;
 const POWER_OF_TWO: f64 = 0.576;
 /// Two-stage uniform distribution of the logarithm (base 2) of the size: from 0.8, the first stage with
@@ -20,15 +28,16 @@ const SIZE_LOW: f64 = 0.8;
 const SIZE_MIDDLE_BELOW: f64 = 2.5;
 const SIZE_FIRST_STAGE: f64 = 0.86;
 /// Hyper-gamma distribution of the logarithm of the run time; the first gamma with probability
-/// −0.0054 × size + 0.78.
+/// −0.0054 × size + 0.78. Longer ones than e¹² s (45 hours) are drawn again.
 const RUN_FIRST: (f64, f64) = (4.2, 0.94);
 const RUN_SECOND: (f64, f64) = (312.0, 0.03);
 const RUN_SLOPE: f64 = -0.0054;
 const RUN_INTERCEPT: f64 = 0.78;
-/// Gamma distribution of the logarithm of the time between arrivals at the peak of the day.
-const ARRIVAL: (f64, f64) = (10.2303, 0.4871);
-/// Gamma distribution of arrivals over the day, in half hours from five in the morning.
-const DAY: (f64, f64) = (8.1737, 3.9631);
+const RUN_LONGEST: f64 = 12.0;
+/// Gamma distribution of the logarithm of the time between arrivals: that of the rush hours, its shape
+/// times 1.0225 to stand for the whole day. Longer ones than e¹³ s (five days) are drawn again.
+const ARRIVAL: (f64, f64) = (10.2303 * 1.0225, 0.4871);
+const ARRIVAL_LONGEST: f64 = 13.0;
 /// Limits users choose from, in seconds.
 const LIMITS: [i64; 14] =
     [300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_600, 28_800, 43_200, 64_800, 86_400, 172_800];
@@ -42,7 +51,7 @@ pub struct GenerateOptions {
     pub processors: u32,
     /// How many users.
     pub users: u64,
-    /// The offered load (work submitted / capacity) to scale arrivals to; the model's own if `None`.
+    /// The offered load (work submitted / capacity) to bring arrivals to; the model's own if `None`.
     pub load: Option<f64>,
     /// The seed.
     pub seed: u64,
@@ -56,61 +65,74 @@ impl Default for GenerateOptions {
 
 /// Draws the jobs, sorted by submission, the first at 0.
 pub fn generate(options: &GenerateOptions) -> Vec<Job> {
+    jobs(options).collect()
+}
+
+/// The same jobs one by one: however many, they need no memory. For a load they are drawn twice, the first
+/// time for the work they ask for.
+pub fn jobs(options: &GenerateOptions) -> impl Iterator<Item = Job> + use<> {
+    let day = Day::new();
+    let pace = options.load.map_or(1.0, |load| pace_for(load, options, &day));
+    let draws = draws(options).enumerate();
+    draws.map(move |(index, draw)| Job {
+        number: index as u64 + 1,
+        submit: day.second(draw.clock * pace) as i64,
+        run: Some(draw.run),
+        allocated_processors: Some(draw.processors),
+        requested_processors: Some(draw.processors),
+        requested_time: Some(draw.request),
+        status: Status::Completed,
+        user: Some(draw.user),
+        group: Some(draw.user),
+        ..Job::default()
+    })
+}
+
+/// What is drawn for a job.
+struct Draw {
+    /// Seconds until its arrival, if every hour were alike.
+    clock: f64,
+    processors: u32,
+    run: i64,
+    user: u64,
+    request: i64,
+}
+
+fn draws(options: &GenerateOptions) -> impl Iterator<Item = Draw> + use<> {
     let mut random = Pcg64Mcg::seed_from_u64(options.seed);
-    let weights = day_weights();
-    let mut clock = 0.0f64;
-    let mut submits = Vec::with_capacity(options.jobs);
-    let mut jobs: Vec<Job> = Vec::with_capacity(options.jobs);
-    for index in 0..options.jobs {
-        submits.push(clock);
-        let half_hour = ((clock / 1800.0) as usize) % 48;
-        clock += gamma(&mut random, ARRIVAL).exp() / weights[half_hour];
+    let mut next = 0.0f64;
+    let options = *options;
+    (0..options.jobs).map(move |_| {
+        let clock = next;
+        next += gamma_below(&mut random, ARRIVAL, ARRIVAL_LONGEST).exp();
         let processors = size(&mut random, options.processors.max(1));
         let run = run_time(&mut random, processors);
         let user = user(&mut random, options.users.max(1));
-        jobs.push(Job {
-            number: index as u64 + 1,
-            run: Some(run),
-            allocated_processors: Some(processors),
-            requested_processors: Some(processors),
-            requested_time: Some(request(&mut random, run)),
-            status: Status::Completed,
-            user: Some(user),
-            group: Some(user),
-            ..Job::default()
-        });
-    }
-    let scale = options.load.map_or(1.0, |load| scale_for(load, &jobs, &submits, options.processors));
-    for (job, submit) in jobs.iter_mut().zip(submits) {
-        job.submit = (submit * scale) as i64;
-    }
-    jobs
+        Draw { clock, processors, run, user, request: request(&mut random, run) }
+    })
 }
 
-/// By how much to stretch time for an offered load.
-fn scale_for(load: f64, jobs: &[Job], submits: &[f64], processors: u32) -> f64 {
-    let work: f64 = jobs
-        .iter()
-        .map(|job| job.run.unwrap_or(0) as f64 * f64::from(job.requested_processors.unwrap_or(0)))
-        .sum();
-    let span = submits.last().copied().unwrap_or(0.0);
-    if span > 0.0 && load > 0.0 { work / (f64::from(processors.max(1)) * span * load) } else { 1.0 }
-}
-
-/// How much busier than the mean each half hour of the day is, from five in the morning.
-fn day_weights() -> [f64; 48] {
-    let density = |x: f64| x.powf(DAY.0 - 1.0) * (-x / DAY.1).exp();
-    let mut weights: [f64; 48] = std::array::from_fn(|half_hour| density(half_hour as f64 + 0.5));
-    let mean = weights.iter().sum::<f64>() / 48.0;
-    for weight in &mut weights {
-        // nights are quiet, not dead
-        *weight = (*weight / mean).max(0.05);
+/// By how much to spread arrivals for an offered load.
+fn pace_for(load: f64, options: &GenerateOptions, day: &Day) -> f64 {
+    let (mut work, mut last) = (0.0, 0.0);
+    for draw in draws(options) {
+        work += draw.run as f64 * f64::from(draw.processors);
+        last = draw.clock;
     }
-    weights
+    let span = work / (f64::from(options.processors.max(1)) * load);
+    if !(last > 0.0 && span > 0.0 && span.is_finite()) {
+        return 1.0;
+    }
+    // the last arrival moves with the hours of its day, so the first guess is mended a few times
+    (0..4).fold(span / last, |pace, _| {
+        let found = day.second(last * pace);
+        if found > 0.0 { pace * span / found } else { pace }
+    })
 }
 
 fn size(random: &mut Pcg64Mcg, largest: u32) -> u32 {
-    if largest == 1 || random.random::<f64>() < SERIAL {
+    let kind: f64 = random.random();
+    if largest == 1 || kind < SERIAL {
         return 1;
     }
     let high = f64::from(largest).log2();
@@ -119,7 +141,7 @@ fn size(random: &mut Pcg64Mcg, largest: u32) -> u32 {
     let first = random.random::<f64>() < SIZE_FIRST_STAGE;
     let (from, to) = if first { (low, middle) } else { (middle, high) };
     let mut logarithm = from + (to - from) * random.random::<f64>();
-    if random.random::<f64>() < POWER_OF_TWO {
+    if kind < SERIAL + POWER_OF_TWO {
         logarithm = logarithm.round();
     }
     (logarithm.exp2().round() as u32).clamp(1, largest)
@@ -128,7 +150,7 @@ fn size(random: &mut Pcg64Mcg, largest: u32) -> u32 {
 fn run_time(random: &mut Pcg64Mcg, processors: u32) -> i64 {
     let first = (RUN_SLOPE * f64::from(processors) + RUN_INTERCEPT).clamp(0.0, 1.0);
     let stage = if random.random::<f64>() < first { RUN_FIRST } else { RUN_SECOND };
-    (gamma(random, stage).exp().round() as i64).max(1)
+    (gamma_below(random, stage, RUN_LONGEST).exp().round() as i64).max(1)
 }
 
 /// The smallest common limit above one to four times the run time.
@@ -141,6 +163,16 @@ fn request(random: &mut Pcg64Mcg, run: i64) -> i64 {
 fn user(random: &mut Pcg64Mcg, users: u64) -> u64 {
     let top = (users as f64 + 1.0).ln();
     ((top * random.random::<f64>()).exp() as u64).clamp(1, users)
+}
+
+/// A gamma variable that is drawn again while it is above `most`.
+fn gamma_below(random: &mut Pcg64Mcg, parameters: (f64, f64), most: f64) -> f64 {
+    loop {
+        let value = gamma(random, parameters);
+        if value <= most {
+            return value;
+        }
+    }
 }
 
 /// A gamma variable of the given shape (at least 1) and scale: G. Marsaglia, W. W. Tsang, "A simple
@@ -178,8 +210,11 @@ mod tests {
         let share =
             |wanted: &dyn Fn(&Job) -> bool| jobs.iter().filter(|job| wanted(job)).count() as f64 / 20_000.0;
         let size = |job: &Job| job.requested_processors.unwrap();
-        // serial by choice, or parallel and rounded to 1
-        assert!((0.24..0.34).contains(&share(&|job| size(job) == 1)));
+        // the smallest parallel logarithm, 0.8, is rounded to 1 processor never and to 2 at least
+        assert!((0.234..0.254).contains(&share(&|job| size(job) == 1)));
+        let of_two = share(&|job| size(job) > 1 && size(job).is_power_of_two());
+        assert!((0.57..0.68).contains(&of_two), "{of_two}");
+        assert!(jobs.iter().all(|job| job.run.unwrap() <= 162_755));
         assert!(jobs.iter().all(|job| (1..=256).contains(&size(job))));
         assert!(jobs.iter().all(|job| job.requested_time >= job.run));
         let load: f64 = jobs.iter().map(|job| job.run.unwrap() as f64 * f64::from(size(job))).sum::<f64>()
@@ -189,6 +224,21 @@ mod tests {
         let mut random = Pcg64Mcg::seed_from_u64(1);
         let mean = (0..20_000).map(|_| gamma(&mut random, RUN_FIRST)).sum::<f64>() / 20_000.0;
         assert!((mean - 4.2 * 0.94).abs() < 0.05, "{mean}");
+    }
+
+    #[test]
+    fn the_load_changes_how_many_come_and_not_when() {
+        for load in [None, Some(0.2), Some(2.0)] {
+            let options = GenerateOptions { jobs: 20_000, load, ..GenerateOptions::default() };
+            let mut hours = [0; 24];
+            for job in jobs(&options) {
+                hours[(job.submit % 86_400 / 3600) as usize] += 1;
+            }
+            let busiest = (0..24).max_by_key(|&hour| hours[hour]).unwrap();
+            let quietest = (0..24).min_by_key(|&hour| hours[hour]).unwrap();
+            assert!((11..18).contains(&busiest) && (3..8).contains(&quietest), "{load:?}: {hours:?}");
+            assert!(hours[busiest] > 3 * hours[quietest], "{load:?}: {hours:?}");
+        }
     }
 
     #[test]

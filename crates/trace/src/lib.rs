@@ -22,6 +22,7 @@ pub mod summary;
 mod swf;
 mod table;
 mod write;
+mod zone;
 
 pub use anonymise::Anonymiser;
 pub use columns::ColumnMap;
@@ -32,3 +33,4 @@ pub use job::{Job, Status, Verdict};
 pub use reading::{BadLine, Header, LISTED, Names, Reading, Skipped, Trace};
 pub use source::{ReadOptions, read, read_path, visit, visit_path};
 pub use write::TraceWriter;
+pub use zone::Zone;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::{Format, Job};
+use crate::{Format, Job, Zone};
 
 /// How many refused lines are listed; beyond that they are only counted.
 pub const LISTED: usize = 1000;
@@ -58,6 +58,11 @@ impl Header {
         self.max_processors.or(self.max_nodes)
     }
 
+    /// The time zone, where it is told and known.
+    pub fn zone(&self) -> Option<Zone> {
+        self.time_zone.as_deref().and_then(Zone::of_header)
+    }
+
     /// Takes in one comment line (without the leading semicolon).
     pub(crate) fn comment(&mut self, text: &str) {
         if let Some((key, value)) = text.split_once(':') {
@@ -67,7 +72,10 @@ impl Header {
             match key.trim().to_ascii_lowercase().as_str() {
                 "maxprocs" => self.max_processors = size.or(self.max_processors),
                 "maxnodes" => self.max_nodes = size.or(self.max_nodes),
-                "unixstarttime" => self.unix_start_time = number.or(self.unix_start_time),
+                // no log begins in 1970: 0 stands for a start that was not told
+                "unixstarttime" => {
+                    self.unix_start_time = number.filter(|&start| start > 0).or(self.unix_start_time);
+                }
                 "timezonestring" => self.time_zone = Some(value.to_owned()),
                 "timezone" if self.time_zone.is_none() => self.time_zone = Some(value.to_owned()),
                 _ => {}
@@ -137,6 +145,9 @@ pub struct Reading {
     pub steps: u64,
     /// The header.
     pub header: Header,
+    /// The zone of dates without an offset, and of hours of the day.
+    #[serde(skip)]
+    pub zone: Zone,
     /// Names of the users, where the trace names them.
     #[serde(skip)]
     pub users: Names,
@@ -164,6 +175,7 @@ impl Reading {
             skipped: Skipped::default(),
             steps: 0,
             header: Header::default(),
+            zone: Zone::default(),
             users: Names::default(),
             groups: Names::default(),
             queues: Names::default(),

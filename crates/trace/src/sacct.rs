@@ -4,16 +4,16 @@ use std::io::Read;
 
 use harp_slurm::{Cells, Rows};
 
-use crate::columns::{ColumnMap, Field, Layout};
+use crate::columns::{Field, Layout};
 use crate::lines::for_each_line;
 use crate::reading::Sink;
 use crate::table::take_row;
-use crate::{Header, Job, Reading, TraceError};
+use crate::{Header, Job, ReadOptions, Reading, TraceError};
 
 /// Visits the jobs; the lines of job steps (`1234.batch`) are counted in [`Reading::steps`].
 pub(crate) fn visit(
     source: &mut dyn Read,
-    map: &ColumnMap,
+    options: &ReadOptions,
     reading: &mut Reading,
     sink: Sink<'_>,
 ) -> Result<(), TraceError> {
@@ -32,7 +32,7 @@ pub(crate) fn visit(
                     reason: error.to_string(),
                     hint: "save what `sacct --parsable2` prints, with its header".to_owned(),
                 })?;
-                let layout = Layout::new(&name, number, rows.names(), map)?;
+                let layout = Layout::new(&name, number, rows.names(), &options.columns)?;
                 table = Some((rows, layout));
             }
             return Ok(());
@@ -81,7 +81,7 @@ mod tests {
             103|bert|chem\n";
         let mut reading = Reading::new("t", Format::Sacct);
         let mut jobs = Vec::new();
-        visit(&mut text.as_bytes(), &ColumnMap::default(), &mut reading, &mut |job, _| jobs.push(*job))
+        visit(&mut text.as_bytes(), &ReadOptions::default(), &mut reading, &mut |job, _| jobs.push(*job))
             .unwrap();
         assert_eq!((jobs.len(), reading.steps, reading.skipped.count), (3, 1, 1));
         let job = jobs[0];

@@ -8,7 +8,7 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 
 use crate::reading::Sink;
-use crate::{ColumnMap, Format, Job, Reading, Trace, TraceError};
+use crate::{ColumnMap, Format, Job, Reading, Trace, TraceError, Zone};
 
 /// How much of the beginning is looked at to tell the kind.
 const BEGINNING: usize = 64 * 1024;
@@ -20,6 +20,9 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// Which column is what, for tables.
     pub columns: ColumnMap,
+    /// The zone of dates without an offset, and of hours of the day. Without it, what the trace's header
+    /// says, else Coordinated Universal Time.
+    pub zone: Option<Zone>,
 }
 
 /// Visits the jobs of the file at `path`, or of standard input if that is `-`.
@@ -94,12 +97,16 @@ fn visit_plain(
         None => return Err(unknown(name, &beginning)),
     };
     let mut reading = Reading::new(name, format);
+    reading.zone = options.zone.clone().unwrap_or_default();
     match format {
         Format::Swf => crate::swf::visit(&mut source, &mut reading, sink)?,
-        Format::Sacct => crate::sacct::visit(&mut source, &options.columns, &mut reading, sink)?,
+        Format::Sacct => crate::sacct::visit(&mut source, options, &mut reading, sink)?,
         Format::SacctJson => crate::sacct_json::visit(&mut source, &mut reading, sink)?,
-        Format::Csv => crate::table::visit(&mut source, &options.columns, &mut reading, sink)?,
+        Format::Csv => crate::table::visit(&mut source, options, &mut reading, sink)?,
         Format::JsonLines => crate::json_lines::visit(&mut source, &mut reading, sink)?,
+    }
+    if let Some(zone) = reading.header.zone().filter(|_| options.zone.is_none()) {
+        reading.zone = zone;
     }
     if reading.jobs == 0 {
         let first = reading.skipped.lines.first();

@@ -6,15 +6,15 @@ use std::io::Read;
 
 use harp_slurm::Tres;
 
-use crate::columns::{ColumnMap, Field, Layout};
+use crate::columns::{Field, Layout};
 use crate::reading::Sink;
 use crate::stamp::{point, real, span};
-use crate::{Job, Reading, Status, TraceError};
+use crate::{Job, ReadOptions, Reading, Status, TraceError};
 
 /// Visits the rows of a separated file; the separator is the commonest of `,`, `;`, `|` and tab in the header.
 pub(crate) fn visit(
     source: &mut dyn Read,
-    map: &ColumnMap,
+    options: &ReadOptions,
     reading: &mut Reading,
     sink: Sink<'_>,
 ) -> Result<(), TraceError> {
@@ -38,7 +38,7 @@ pub(crate) fn visit(
         let Some(layout) = &layout else {
             let header: Vec<String> =
                 record.iter().map(|cell| String::from_utf8_lossy(cell).trim().to_owned()).collect();
-            layout = Some(Layout::new(&reading.name, line, &header, map)?);
+            layout = Some(Layout::new(&reading.name, line, &header, &options.columns)?);
             continue;
         };
         if record.len() != layout.width {
@@ -93,9 +93,11 @@ fn row<'a>(
     reading: &mut Reading,
 ) -> Result<Job, String> {
     let submit_text = cell(Field::Submit).ok_or("the submit time is missing")?;
-    let submit = point(submit_text).ok_or_else(|| format!("submit time `{submit_text}` is not a time"))?;
-    let start = cell(Field::Start).and_then(point);
-    let end = cell(Field::End).and_then(point);
+    let zone = &reading.zone;
+    let submit =
+        point(submit_text, zone).ok_or_else(|| format!("submit time `{submit_text}` is not a time"))?;
+    let start = cell(Field::Start).and_then(|text| point(text, zone));
+    let end = cell(Field::End).and_then(|text| point(text, zone));
     let state = cell(Field::Status).unwrap_or("");
     let unfinished = ["running", "pending", "suspended", "requeued", "resizing"]
         .iter()
@@ -157,7 +159,7 @@ mod tests {
     fn read(text: &str) -> (Vec<Job>, Reading) {
         let mut reading = Reading::new("t.csv", Format::Csv);
         let mut jobs = Vec::new();
-        visit(&mut text.as_bytes(), &ColumnMap::default(), &mut reading, &mut |job, _| jobs.push(*job))
+        visit(&mut text.as_bytes(), &ReadOptions::default(), &mut reading, &mut |job, _| jobs.push(*job))
             .unwrap();
         (jobs, reading)
     }
@@ -195,7 +197,7 @@ mod tests {
         #[test]
         fn any_text_is_read_or_refused(text in "(submit,run,user\n)?[0-9a-z,\"\n|;]{0,200}") {
             let mut reading = Reading::new("t.csv", Format::Csv);
-            let _ = visit(&mut text.as_bytes(), &ColumnMap::default(), &mut reading, &mut |_, _| ());
+            let _ = visit(&mut text.as_bytes(), &ReadOptions::default(), &mut reading, &mut |_, _| ());
         }
     }
 }

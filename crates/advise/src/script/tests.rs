@@ -64,7 +64,7 @@ fn a_batch_script_asks_for_the_plan() {
 # Predicted time: 1 h 23 min, between 1 h 15 min and 1 h 31 min.
 # Predicted peak memory: 2.00 GiB a node, up to 2.20 GiB.
 # Expected price: $0.147; risk of being killed: 10.0 %.
-# Learned from 30 scaled-down and 4 full-scale runs, judged on 3.
+# Learned from 30 scaled-down and 4 full-scale runs; 3 of them, held back in turn, judged the model.
 
 set -eo pipefail
 cd -- '/a b'

@@ -3,16 +3,18 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use harp_sim::{Estimates, Policy};
+use harp_sim::Policy;
 use harp_trace::summary::Machine;
-use harp_trace::{ColumnMap, Format};
+use harp_trace::{ColumnMap, Format, Zone};
+
+use super::estimates::Wanted;
 
 /// What to do with a job trace.
 #[derive(Debug, Subcommand)]
 pub enum Trace {
     /// Say how a cluster behaves: geometry of jobs, failures, users, and what follows
     #[command(
-        after_help = "Examples:\n  harp trace summary KTH-SP2.swf.gz\n  harp trace summary jobs.csv --machine procs=49152\n  sacct -aP --format=ALL | harp trace summary - --machine procs=2048\n\nThe kind of trace is told from its content. What is computed: docs/simulation.md."
+        after_help = "Examples:\n  harp trace summary KTH-SP2.swf.gz\n  harp trace summary jobs.csv --machine procs=49152 --html jobs.html\n  sacct -aP --format=ALL | harp trace summary - --machine procs=2048\n\nThe kind of trace is told from its content. How to use it: docs/traces.md; what is computed: docs/simulation.md."
     )]
     Summary(TraceSummary),
     /// Put several traces side by side
@@ -51,6 +53,10 @@ pub struct TraceReading {
     /// Which column is which field, for tables: submit=SubmittedAt,processors=CPUs,run=WallClock.
     #[arg(long, value_name = "FIELD=COLUMN,…", value_parser = parse_columns)]
     pub columns: Option<ColumnMap>,
+    /// The time zone of dates without an offset, and of hours of the day: Europe/Berlin or +02:00.
+    /// Without it, what the trace's header says, else UTC.
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
+    pub timezone: Option<Zone>,
     /// Exit with 7 when some lines could not be used.
     #[arg(long)]
     pub strict: bool,
@@ -65,6 +71,9 @@ pub struct TraceSummary {
     /// The machine's size: procs=N, or gpus=N where sizes count GPUs. Without it, what the header says.
     #[arg(long, value_name = "procs=N", value_parser = parse_machine)]
     pub machine: Option<Machine>,
+    /// Write one page with the charts to this file.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     #[command(flatten)]
     pub reading: TraceReading,
 }
@@ -156,12 +165,24 @@ pub struct Simulate {
     /// Several policies, compared with the first (with --policy, with that one).
     #[arg(long, value_name = "POLICY", num_args = 1.., value_delimiter = ',')]
     pub compare: Vec<Policy>,
-    /// What policies plan with: requested, perfect, last2, last2-elapsed or boosted.
+    /// What policies plan with: requested, perfect, last2, last2-elapsed, boosted, model:FILE (a harp
+    /// model) or file:FILE (a table with the columns job,seconds).
     #[arg(long, value_name = "ESTIMATES", default_value = "requested")]
-    pub estimates: Estimates,
+    pub estimates: Wanted,
+    /// What a model is to know of each job beyond processors and requested_time: a table with the column
+    /// job and the model's features.
+    #[arg(long, value_name = "FILE")]
+    pub cases: Option<PathBuf>,
     /// Write when each job started as CSV; with several policies one file each, the policy in its name.
     #[arg(long, value_name = "FILE")]
     pub schedule: Option<PathBuf>,
+    /// Write the charts as SVG files into this folder.
+    #[arg(long, value_name = "FOLDER")]
+    pub charts: Option<PathBuf>,
+    /// The window of the chart of processors over time, in seconds from the first submission. Without
+    /// it, twelve hours around the longest queue.
+    #[arg(long, value_name = "FROM..TO", value_parser = parse_window, requires = "charts")]
+    pub window: Option<(i64, i64)>,
     /// Leave out jobs that ask for more than the machine has.
     #[arg(long)]
     pub drop_oversized: bool,
@@ -212,15 +233,25 @@ fn parse_share(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "write it as 1/8 or 0.125".to_owned())
 }
 
+fn parse_window(text: &str) -> Result<(i64, i64), String> {
+    let ends = text
+        .split_once("..")
+        .and_then(|(from, to)| Some((from.trim().parse::<i64>().ok()?, to.trim().parse::<i64>().ok()?)));
+    ends.filter(|(from, to)| from < to)
+        .ok_or_else(|| "write it as FROM..TO in seconds, for example 0..86400".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn shares_are_read() {
+    fn shares_and_windows_are_read() {
         assert_eq!(parse_share("1/8"), Ok(0.125));
         assert_eq!(parse_share("0.5"), Ok(0.5));
         assert!(parse_share("1/0").is_err() && parse_share("-1").is_err() && parse_share("half").is_err());
+        assert_eq!(parse_window("0..86400"), Ok((0, 86_400)));
+        assert!(parse_window("5..5").is_err() && parse_window("5").is_err());
         assert!(parse_written_format("sacct").is_err());
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use harp_core::{Run, Scale, Target};
 use harp_learn::{BuildOptions, ModelFile, TargetModel};
+use harp_report::text::plural;
 use serde::Serialize;
 
 use crate::arguments::{Build, BuildSettings};
@@ -75,14 +76,13 @@ pub fn build_model(
     for target in &project.experiment.learn.targets {
         let (table, skipped) = harp_history::dataset(runs.iter().copied(), target);
         if skipped.failed > 0 && models.is_empty() {
-            terminal.say(&format!("{} runs that failed are left out", skipped.failed));
+            terminal.say(&format!(
+                "{} that failed or ended at another limit say nothing of {target} and are left out",
+                plural(skipped.failed, "run")
+            ));
         }
         match harp_learn::build(&table, &options) {
-            Ok(mut model) => {
-                let rows = harp_history::runs_of_dataset(runs.iter().copied(), target);
-                for warning in &mut model.warnings {
-                    *warning = with_named_runs(warning, &rows);
-                }
+            Ok(model) => {
                 for warning in &model.warnings {
                     terminal.say(&format!("warning: {target}: {warning}"));
                 }
@@ -94,20 +94,6 @@ pub fn build_model(
     }
     let created_by = format!("harp {}", env!("CARGO_PKG_VERSION"));
     Ok(ModelFile::new(&project.experiment.application(), &created_by, models))
-}
-
-/// A warning with the runs its rows stand for: nobody can look up a row.
-fn with_named_runs(warning: &str, rows: &[&Run]) -> String {
-    let Some((before, rest)) = warning.split_once("row ") else { return warning.to_owned() };
-    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    let (number, after) = rest.split_at(digits);
-    match number.parse().ok().and_then(|number: usize| rows.get(number)) {
-        Some(run) => format!(
-            "{before}the {} run {}, repetition {}{after}",
-            run.configuration.scale, run.configuration, run.repetition
-        ),
-        None => warning.to_owned(),
-    }
 }
 
 /// The runs without those at other scales that are the same case as one to be predicted: predicting
@@ -159,39 +145,4 @@ fn describe(model: &TargetModel, built: &Built<'_>) -> String {
     lines.extend(built.formula.as_ref().map(|formula| format!("  {formula}")));
     lines.push(format!("  {}", built.explanation));
     lines.join("\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use harp_core::{Allocation, Configuration, Metrics, Outcome, Timestamp, Usage};
-
-    #[test]
-    fn warnings_name_runs_instead_of_rows() {
-        let run = Run {
-            application: "a".into(),
-            configuration: Configuration {
-                scale: Scale::Sd,
-                parameters: [("n", 40_i64)].into_iter().collect(),
-                allocation: Allocation { cores: Some(2), ..Allocation::default() },
-            },
-            repetition: 1,
-            host: "h".into(),
-            started: Timestamp(0),
-            outcome: Outcome::Completed,
-            usage: Usage::default(),
-            metrics: Metrics::default(),
-        };
-        let named = |text: &str| with_named_runs(text, &[&run, &run]);
-        assert_eq!(
-            named("row 1 took 3.00 times as long"),
-            "the sd run n=40 on 2 cores, repetition 1 took 3.00 times as long"
-        );
-        assert_eq!(
-            named("left out row 0: 9 times"),
-            "left out the sd run n=40 on 2 cores, repetition 1: 9 times"
-        );
-        assert_eq!(named("row 7 is not known"), "row 7 is not known");
-        assert_eq!(named("no such thing"), "no such thing");
-    }
 }

@@ -92,6 +92,9 @@ impl Done {
     }
 }
 
+/// What tells a run from the others: its configuration and repetition.
+type RunKey = (ConfigurationKey, u32);
+
 /// An experiment that this process alone runs, from its setup to its last run.
 pub struct Session<'a> {
     project: &'a Project,
@@ -174,7 +177,7 @@ impl<'a> Session<'a> {
     }
 
     /// The runs among some that have an outcome and did not complete.
-    fn failures(&self, asked_for: &BTreeSet<(ConfigurationKey, u32)>) -> Result<Vec<FailedRun>, Failure> {
+    fn failures(&self, asked_for: &BTreeSet<RunKey>) -> Result<Vec<FailedRun>, Failure> {
         let recorded = self.store.runs(Some(&self.project.experiment.application()))?;
         let is_meant = |run: &Run| {
             !run.outcome.is_completed() && asked_for.contains(&(run.configuration.key(), run.repetition))
@@ -190,7 +193,7 @@ impl<'a> Session<'a> {
         scales: &[Scale],
         retry_failed: bool,
         knowledge: &Knowledge,
-    ) -> Result<(Vec<PlannedRun>, Vec<(ConfigurationKey, u32)>), Failure> {
+    ) -> Result<(Vec<PlannedRun>, Vec<RunKey>), Failure> {
         let plan = match sweep::planned(self.project, scales, knowledge) {
             Err(_) if !self.is_set_up && !self.project.experiment.program.setup.is_empty() => {
                 self.set_up()?;

@@ -15,6 +15,7 @@ use crate::allocations;
 use crate::arguments::Predict;
 use crate::cases;
 use crate::failure::Failure;
+use crate::freshness::warn_if_stale;
 use crate::project::{self, Project};
 use crate::terminal::Terminal;
 use crate::values;
@@ -56,6 +57,7 @@ pub fn predict(arguments: &Predict, terminal: &Terminal) -> Result<(), Failure> 
         None => (project::model_of(&arguments.file), project::experiment_file(&arguments.file)),
     };
     let model = project::read_model(&model_file)?;
+    warn_if_stale(&model_file, &model.application, &experiment_file, terminal);
     let project = cases::experiment_of(&model, &experiment_file);
     let mut given = match &arguments.csv {
         Some(file) => read_csv(file)?,
@@ -213,7 +215,7 @@ fn target_words(prediction: &TargetAnswer) -> String {
 fn evidence(prediction: &TargetAnswer) -> String {
     let evidence = &prediction.evidence;
     format!(
-        "evidence     {} scaled-down and {} full-scale runs, judged on {} not seen in training",
+        "evidence     {} scaled-down and {} full-scale runs; {} of them, held back in turn, judged the model",
         evidence.scaled_down_runs, evidence.full_scale_runs, evidence.validation_runs
     )
 }
@@ -263,10 +265,9 @@ fn table(answer: &Answer, names: &[String]) -> Table {
             columns.push(Column::right(target_words(prediction)).key(prediction.target.clone()));
             columns.push(
                 Column::right(format!("{} interval", harp_report::text::share(answer.interval)))
-                    .key(format!("{}_interval", prediction.target))
-                    .optional(),
+                    .key(format!("{}_interval", prediction.target)),
             );
-            columns.push(Column::right("request").key(format!("{}_request", prediction.target)));
+            columns.push(Column::right("request").key(format!("{}_request", prediction.target)).optional());
         }
         columns.push(Column::left("note"));
     }

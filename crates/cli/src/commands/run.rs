@@ -17,6 +17,7 @@ use crate::arguments::Run;
 use crate::commands::generate::Session;
 use crate::commands::{build, generate, recommend, site};
 use crate::failure::{Exit, Failure};
+use crate::plan_view::plan_view;
 use crate::project::{self, Project};
 use crate::terminal::Terminal;
 use crate::views;
@@ -157,7 +158,7 @@ fn plan_of_largest(
     let site = site::find(project.experiment.learn.site.as_deref().unwrap_or("local"))?;
     let advised = recommend::advise(project, model, &site, &case, Limits::default(), true)?;
     let script = recommend::job_script(project, &site, &case, &advised, None)?;
-    Ok(Some(recommend::plan_view(&site, &case, &advised, script)))
+    Ok(Some(plan_view(&site, &case, &advised, script)))
 }
 
 /// Every chart of the page as a file of its own.
@@ -184,7 +185,8 @@ fn write_charts(view: &RunView, folder: &Path) -> Result<(), Failure> {
 fn tell(view: &RunView, terminal: &Terminal) -> Result<(), Failure> {
     let style = &terminal.style;
     for target in &view.targets {
-        let mut head = format!("\n{}, predicted before it was run\n", views::target_words(&target.target));
+        let mut head =
+            format!("\n{}, predicted from the other runs alone\n", views::target_words(&target.target));
         let common = common_features(target);
         if !common.is_empty() {
             head.push_str(&format!("{common}\n"));

@@ -39,7 +39,7 @@ impl Experiment {
     /// The first constraint a configuration breaks. Those that speak of values it does not have yet are
     /// not looked at.
     pub fn broken_constraint(&self, configuration: &Configuration) -> Option<&Constraint> {
-        let features = configuration.features();
+        let features = configuration.values();
         self.constraints.iter().find(|constraint| {
             let holds = constraint.expression.evaluate(&|name| features.get(name).cloned());
             holds == Ok(Value::Boolean(false))
@@ -48,7 +48,7 @@ impl Experiment {
 
     /// The first constraint a configuration breaks.
     pub(super) fn violated(&self, configuration: &Configuration) -> Result<Option<usize>, Diagnostic> {
-        let features = configuration.features();
+        let features = configuration.values();
         for (number, constraint) in self.constraints.iter().enumerate() {
             let holds = constraint.expression.evaluate(&|name| features.get(name).cloned());
             let holds = holds.map_err(|error| {

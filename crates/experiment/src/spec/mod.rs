@@ -4,6 +4,7 @@
 mod read;
 mod sections;
 mod sink;
+mod unclosed;
 mod written;
 
 pub(crate) use read::read;

@@ -5,6 +5,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::sections::{Section, integer, reject, scalar, text};
+use super::unclosed;
 use super::{
     AllocationSpec, CommandSpec, DesignSpec, FileSpec, LearnSpec, Located, MetricSpec, ParallelSpec,
     ParameterSpec, ProgramSpec, RangeSpec, Sink, Spec, ValuesSpec,
@@ -22,7 +23,15 @@ pub(crate) fn read(sink: &mut Sink<'_>) -> Option<Spec> {
     let first = errors.iter().min_by_key(|error| error.span().map_or(0, |span| span.start));
     if let Some(error) = first {
         let offset = error.span().map_or(0, |span| span.start);
-        sink.error(offset, format!("not TOML: {}", error.message()), "texts stand in quotes, lists in [ ]");
+        match unclosed::opening(source, offset) {
+            Some(open) => {
+                sink.error(open, "not TOML: what is opened here is never closed", "close it with ] or }")
+            }
+            None => {
+                let message = format!("not TOML: {}", error.message());
+                sink.error(offset, message, "texts stand in quotes, lists in [ ]");
+            }
+        }
     }
     errors.is_empty().then(|| root(document.get_ref(), sink))
 }

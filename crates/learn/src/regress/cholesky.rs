@@ -2,13 +2,13 @@
 //! contiguous rows in a fixed order, so that results do not depend on threads.
 
 /// A lower triangle with L·Lᵀ the matrix it came from; rows of full length.
-pub(super) struct Cholesky {
+pub(crate) struct Cholesky {
     rows: Vec<Vec<f64>>,
 }
 
 impl Cholesky {
     /// Factors a matrix of which the lower triangle is given; `None` if it is not positive.
-    pub(super) fn of(mut rows: Vec<Vec<f64>>) -> Option<Cholesky> {
+    pub(crate) fn of(mut rows: Vec<Vec<f64>>) -> Option<Cholesky> {
         for row in 0..rows.len() {
             let (done, rest) = rows.split_at_mut(row);
             let current = rest.first_mut()?;
@@ -31,12 +31,18 @@ impl Cholesky {
         self.rows.iter().enumerate().map(|(index, row)| row[index].ln()).sum()
     }
 
-    /// x with L·Lᵀ·x = b.
-    pub(super) fn solve(&self, mut b: Vec<f64>) -> Vec<f64> {
+    /// x with L·x = b.
+    pub(crate) fn half_solve(&self, mut b: Vec<f64>) -> Vec<f64> {
         for row in 0..b.len() {
             let sum = dot(&self.rows[row][..row], &b[..row]);
             b[row] = (b[row] - sum) / self.rows[row][row];
         }
+        b
+    }
+
+    /// x with L·Lᵀ·x = b.
+    pub(super) fn solve(&self, b: Vec<f64>) -> Vec<f64> {
+        let mut b = self.half_solve(b);
         for row in (0..b.len()).rev() {
             b[row] /= self.rows[row][row];
             let value = b[row];

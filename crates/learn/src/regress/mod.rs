@@ -20,6 +20,7 @@ mod tree;
 mod trended;
 
 pub(crate) use boosting::Boosted;
+pub(crate) use cholesky::Cholesky;
 pub(crate) use linear::Linear;
 pub(crate) use network::{Network, ROWS_FOR_WIDE_NETWORK};
 pub(crate) use posynomial::Posynomial;
@@ -122,6 +123,19 @@ impl Fitted {
             Fitted::Process(model) => model.predict(row),
             Fitted::Boosted(model) => model.predict(row),
             Fitted::Trended(model) => model.predict(row),
+        }
+    }
+
+    /// Whether it goes on growing beyond the largest run; see [`ModelKind::extrapolates`].
+    pub(crate) fn extrapolates(&self) -> bool {
+        match self {
+            Fitted::Tree(_) | Fitted::Network(_) | Fitted::Boosted(_) => false,
+            Fitted::Process(process) => process.slopes.iter().any(|slope| *slope != 0.0),
+            Fitted::Linear(_)
+            | Fitted::PowerLaw(_)
+            | Fitted::Raw(_)
+            | Fitted::Posynomial(_)
+            | Fitted::Trended(_) => true,
         }
     }
 

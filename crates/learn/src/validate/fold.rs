@@ -17,6 +17,9 @@ const QUARTERS: usize = 4;
 const ENOUGH_FULL_SCALE: usize = 4;
 /// Fewest configurations a model may be fitted on.
 const FEWEST_TO_FIT: usize = 3;
+/// From this many scaled-down configurations on the larger half is held out, too, where there are no
+/// full-scale runs.
+const ENOUGH_FOR_HALVES: usize = 16;
 /// Share of the configurations held out as the largest.
 const LARGEST_SHARE: f64 = 0.2;
 
@@ -221,6 +224,10 @@ fn largest_scaled_down(table: &Table) -> Vec<Vec<usize>> {
     if growing.len() > 1 {
         growing.push(together);
     }
+    // Without any full-scale run what is to be predicted lies far beyond: being right a little beyond
+    // says less than being right farther out.
+    let far = rows.len() == table.rows.len() && groups >= ENOUGH_FOR_HALVES;
+    let shares: &[f64] = if far { &[LARGEST_SHARE, 0.5] } else { &[LARGEST_SHARE] };
     let mut held_out: Vec<Vec<usize>> = Vec::new();
     for sizes in growing {
         let mut largest: Vec<f64> = vec![f64::NEG_INFINITY; table.groups];
@@ -230,14 +237,16 @@ fn largest_scaled_down(table: &Table) -> Vec<Vec<usize>> {
         });
         let mut order: Vec<usize> = (0..table.groups).filter(|&group| largest[group].is_finite()).collect();
         order.sort_by(|&a, &b| largest[b].total_cmp(&largest[a]).then(a.cmp(&b)));
-        // Whole levels: a run of equal size left in training would make it interpolation.
-        let at_least = ((LARGEST_SHARE * groups as f64).ceil() as usize).max(1);
-        let Some(&last) = order.get(at_least - 1) else { continue };
-        let chosen: Vec<usize> =
-            order.iter().copied().filter(|&group| largest[group] >= largest[last]).collect();
-        if 2 * chosen.len() <= groups && groups - chosen.len() >= FEWEST_TO_FIT && !held_out.contains(&chosen)
-        {
-            held_out.push(chosen);
+        for share in shares.iter().copied() {
+            // Whole levels: a run of equal size left in training would make it interpolation.
+            let at_least = ((share * groups as f64).ceil() as usize).max(1);
+            let Some(&last) = order.get(at_least - 1) else { continue };
+            let chosen: Vec<usize> =
+                order.iter().copied().filter(|&group| largest[group] >= largest[last]).collect();
+            let left = groups - chosen.len();
+            if 2 * chosen.len() <= groups && left >= FEWEST_TO_FIT && !held_out.contains(&chosen) {
+                held_out.push(chosen);
+            }
         }
     }
     held_out

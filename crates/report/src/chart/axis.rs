@@ -31,10 +31,19 @@ impl Axis {
         }
         let logarithmic = view.logarithmic && low > 0.0;
         let (low, high) = if logarithmic { widen_logarithmic(low, high) } else { widen_linear(low, high) };
+        Axis { logarithmic, ..Axis::linear(view, low, high) }
+    }
+
+    /// A linear axis from 0 to exactly `high`: for what ends there, such as a window of time.
+    pub(super) fn up_to(view: &AxisView, high: f64) -> Self {
+        Axis::linear(view, 0.0, if high.is_finite() && high > 0.0 { high } else { 1.0 })
+    }
+
+    fn linear(view: &AxisView, low: f64, high: f64) -> Self {
         Axis {
             low,
             high,
-            logarithmic,
+            logarithmic: false,
             whole: view.whole,
             start: 0.0,
             end: 1.0,

@@ -101,11 +101,7 @@ impl Plot {
     /// Draws grid, ticks and names.
     pub(super) fn draw(&self, drawing: &mut Drawing) {
         let Area { left, top, right, bottom } = self.area;
-        for (value, label) in self.y.ticks(self.spacing.1) {
-            let y = self.y.position(value);
-            drawing.line("grid", (left, y), (right, y));
-            drawing.text("small muted", (left - 8.0, y + 4.0), Anchor::End, &label);
-        }
+        self.draw_side_ticks(drawing);
         let mut free_from = f64::NEG_INFINITY;
         for (value, label) in self.x.ticks(self.spacing.0) {
             let x = self.x.position(value);
@@ -117,9 +113,33 @@ impl Plot {
             }
         }
         drawing.line("rule", (left, bottom), (right, bottom));
+        self.draw_side_name(drawing);
         let room = right - EDGE;
-        drawing.text("", (EDGE, top - 10.0), Anchor::Start, &cut(self.y.name(), 12.0, room));
         drawing.text("", (right, bottom + 36.0), Anchor::End, &cut(self.x.name(), 12.0, room));
+    }
+
+    /// Draws only what belongs to the axis along the side, and the ground: for bars, which name their
+    /// groups themselves.
+    pub(super) fn draw_side(&self, drawing: &mut Drawing) {
+        let Area { left, right, bottom, .. } = self.area;
+        self.draw_side_ticks(drawing);
+        self.draw_side_name(drawing);
+        drawing.line("rule", (left, bottom), (right, bottom));
+    }
+
+    fn draw_side_ticks(&self, drawing: &mut Drawing) {
+        let Area { left, right, .. } = self.area;
+        for (value, label) in self.y.ticks(self.spacing.1) {
+            let y = self.y.position(value);
+            drawing.line("grid", (left, y), (right, y));
+            drawing.text("small muted", (left - 8.0, y + 4.0), Anchor::End, &label);
+        }
+    }
+
+    fn draw_side_name(&self, drawing: &mut Drawing) {
+        let Area { top, right, .. } = self.area;
+        let name = cut(self.y.name(), 12.0, right - EDGE);
+        drawing.text("", (EDGE, top - 10.0), Anchor::Start, &name);
     }
 
     /// A point of the plot, or none where it cannot be shown.

@@ -30,6 +30,10 @@ pub(super) enum Mark {
     Interval,
     /// A short line over a band.
     Curve,
+    /// A short line.
+    Line,
+    /// A short broken line.
+    DashedLine,
 }
 
 impl Mark {
@@ -58,6 +62,8 @@ impl Mark {
                 drawing.circle("solid", (x, y), 4.6);
             }
             Mark::Interval => interval(drawing, x, (y - 6.0, Some(y), y + 6.0)),
+            Mark::Line => drawing.line("line", (x - 9.0, y), (x + 9.0, y)),
+            Mark::DashedLine => drawing.line("line dashed", (x - 9.0, y), (x + 9.0, y)),
             Mark::Curve => {
                 drawing.rectangle("band", (x - 9.0, y - 5.0), 18.0, 10.0);
                 drawing.line("line", (x - 9.0, y), (x + 9.0, y));
@@ -68,7 +74,7 @@ impl Mark {
     /// Half its width, for keys.
     pub(super) fn reach(self) -> f64 {
         match self {
-            Mark::Curve => 9.0,
+            Mark::Curve | Mark::Line | Mark::DashedLine => 9.0,
             Mark::Target => 8.5,
             Mark::Ring => 7.5,
             _ => 5.0,

@@ -3,10 +3,14 @@
 
 mod accuracy;
 mod axis;
+mod bars;
 mod candidates;
 pub(crate) mod colour;
 mod frame;
+mod gantt;
+mod grid;
 mod lettering;
+mod lines;
 mod marks;
 mod miniature;
 mod pareto;
@@ -15,7 +19,10 @@ mod svg;
 mod ticks;
 
 pub use accuracy::accuracy_chart;
+pub use bars::bars_chart;
 pub use candidates::candidates_chart;
+pub use gantt::gantt_chart;
+pub use lines::lines_chart;
 pub use miniature::{scaling_miniature, sparkline};
 pub use pareto::pareto_chart;
 pub use scaling::scaling_chart;

@@ -1,8 +1,11 @@
 //! One HTML page that tells the whole story of a run. It needs nothing beside it: no script, no
 //! font, no picture, no network, and its own policy forbids them.
 
+mod document;
 mod sections;
 mod sheet;
+
+pub use document::document_page;
 
 use crate::narrative::verdict_sentence;
 use crate::text::{escape, glued, join_words, plural};
@@ -14,16 +17,7 @@ use sheet::sheet;
 /// recommended allocation with its job script, the candidate models, the machine and the evidence,
 /// and how it was made.
 pub fn run_page(view: &RunView) -> String {
-    let title = format!("harp: {}", view.application);
-    let mut page = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <meta name=\"generator\" content=\"harp {}\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n",
-        escape(&view.provenance.harp_version),
-        escape(&title),
-        sheet()
-    );
+    let mut page = String::new();
     page.push_str(&format!("<p class=\"kicker\">{}</p>\n", escape(&kicker(view))));
     page.push_str(&format!("<h1>{}</h1>\n", escape(&glued(&verdict_sentence(view)))));
     page.push_str(&facts(view));
@@ -37,11 +31,24 @@ pub fn run_page(view: &RunView) -> String {
     page.push_str(&models(view));
     page.push_str(&where_it_ran(view));
     page.push_str(&made(&view.provenance));
-    page.push_str("</main>\n</body>\n</html>\n");
-    page
+    whole(&format!("harp: {}", view.application), &view.provenance.harp_version, &page)
 }
 
-/// `euler: learned from 36 scaled-down and 4 full-scale runs, judged on 10 test runs`.
+/// A whole page around its content.
+fn whole(title: &str, harp_version: &str, body: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <meta name=\"generator\" content=\"harp {}\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n\
+         {body}</main>\n</body>\n</html>\n",
+        escape(harp_version),
+        escape(title),
+        sheet()
+    )
+}
+
+/// `euler · 36 scaled-down runs and 4 full-scale runs · judged on 10 test runs`.
 fn kicker(view: &RunView) -> String {
     let sweep = &view.sweep;
     let learned: Vec<String> = [(sweep.scaled_down, "scaled-down run"), (sweep.full_scale, "full-scale run")]
@@ -51,7 +58,7 @@ fn kicker(view: &RunView) -> String {
         .collect();
     let mut words = vec![view.application.clone()];
     if !learned.is_empty() {
-        words.push(format!("learned from {}", join_words(&learned)));
+        words.push(join_words(&learned));
     }
     if sweep.test > 0 {
         words.push(format!("judged on {}", plural(sweep.test, "test run")));

@@ -2,7 +2,9 @@
 
 use crate::chart::{Canvas, accuracy_chart, candidates_chart, pareto_chart, scaling_chart};
 use crate::narrative::{plan_sentence, target_sentence, target_words};
-use crate::table::{Table, candidates_table, cases_table, host_table, plan_table, sweep_table};
+use crate::table::{
+    Table, candidates_table, cases_table, common_features, host_table, plan_table, sweep_table,
+};
 use crate::text::{escape, glued, percent, plural};
 use crate::view::{PlanView, Provenance, RunView, TargetView, Verdict};
 
@@ -29,6 +31,11 @@ pub(super) fn facts(view: &RunView) -> String {
         let (value, word) = if saving < 0.0 { (-saving, "dearer") } else { (saving, "cheaper") };
         facts.push((percent(value), format!("{word} than a full node")));
     }
+    facts_list(&facts)
+}
+
+/// Figures with what they mean, large.
+pub(super) fn facts_list(facts: &[(String, String)]) -> String {
     if facts.is_empty() {
         return String::new();
     }
@@ -64,14 +71,18 @@ pub(super) fn target(index: usize, view: &TargetView) -> String {
         out.push_str("<h3>Predicted against actual</h3>\n");
     }
     if !view.cases.is_empty() {
+        let common = common_features(view);
+        if !common.is_empty() {
+            out.push_str(&format!("<p>All cases {common}.</p>\n", common = escape(&common)));
+        }
         out.push_str(&table(&cases_table(view)));
     }
     let evidence = &view.evidence;
     let note = format!(
-        "Behind these figures: {} and {} learned from, {} held back for judging.",
+        "Behind these figures: {} and {}; {} of them, held back in turn, judged the model.",
         plural(evidence.scaled_down_runs, "scaled-down run"),
         plural(evidence.full_scale_runs, "full-scale run"),
-        plural(evidence.validation_runs, "run")
+        evidence.validation_runs
     );
     out.push_str(&format!("<p class=\"note\">{}</p>\n", escape(&note)));
     out
@@ -148,12 +159,19 @@ pub(super) fn where_it_ran(view: &RunView) -> String {
 
 /// Versions, seed and command.
 pub(super) fn made(view: &Provenance) -> String {
-    let mut facts: Vec<(&str, String)> =
-        vec![("harp", view.harp_version.clone()), ("seed", view.seed.to_string())];
-    facts.extend(
-        [("experiment", &view.experiment), ("made", &view.made)].map(|(name, text)| (name, text.clone())),
-    );
-    facts.extend(view.details.iter().map(|(name, text)| (name.as_str(), text.clone())));
+    let known = [
+        ("harp", view.harp_version.clone()),
+        ("seed", view.seed.to_string()),
+        ("experiment", view.experiment.clone()),
+        ("made", view.made.clone()),
+    ];
+    let mut facts: Vec<(String, String)> = known.map(|(name, text)| (name.to_owned(), text)).into();
+    facts.extend(view.details.iter().cloned());
+    made_list(&facts, &view.command)
+}
+
+/// How something was made, and the command that makes it again.
+pub(super) fn made_list(facts: &[(String, String)], command: &str) -> String {
     let entries: String = facts
         .iter()
         .filter(|(_, text)| !text.is_empty())
@@ -161,14 +179,14 @@ pub(super) fn made(view: &Provenance) -> String {
         .collect();
     let mut out = heading("How it was made");
     out.push_str(&format!("<dl class=\"made\">\n{entries}</dl>\n"));
-    if !view.command.is_empty() {
-        out.push_str(&format!("<h3>Make it again</h3>\n<pre><code>{}</code></pre>\n", escape(&view.command)));
+    if !command.is_empty() {
+        out.push_str(&format!("<h3>Make it again</h3>\n<pre><code>{}</code></pre>\n", escape(command)));
     }
     out
 }
 
 /// A chart twice: for a wide window and for a phone; the style sheet shows one of them.
-fn figure(id: &str, (wide, narrow): (f64, f64), draw: impl Fn(&Canvas) -> String) -> String {
+pub(super) fn figure(id: &str, (wide, narrow): (f64, f64), draw: impl Fn(&Canvas) -> String) -> String {
     format!(
         "<figure>\n<div class=\"wide\">{}</div>\n<div class=\"narrow\">{}</div>\n</figure>\n",
         draw(&Canvas::inline(format!("{id}-wide"), 840.0, wide)),
@@ -176,7 +194,7 @@ fn figure(id: &str, (wide, narrow): (f64, f64), draw: impl Fn(&Canvas) -> String
     )
 }
 
-fn table(table: &Table) -> String {
+pub(super) fn table(table: &Table) -> String {
     let (shown, left_out) = table.first_rows(MOST_ROWS);
     let mut out = format!("<div class=\"scroll\">{}</div>\n", shown.to_html());
     if left_out > 0 {
@@ -186,17 +204,17 @@ fn table(table: &Table) -> String {
     out
 }
 
-fn list(class: &str, items: &[String]) -> String {
+pub(super) fn list(class: &str, items: &[String]) -> String {
     let items: String = items.iter().map(|item| format!("<li>{}</li>\n", escape(&glued(item)))).collect();
     let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
     format!("<ul{class}>\n{items}</ul>\n")
 }
 
-fn heading(text: &str) -> String {
+pub(super) fn heading(text: &str) -> String {
     format!("<h2>{}</h2>\n", escape(text))
 }
 
-fn paragraph(text: &str) -> String {
+pub(super) fn paragraph(text: &str) -> String {
     format!("<p>{}</p>\n", escape(&glued(text)))
 }
 

@@ -38,10 +38,13 @@ th:last-child,td:last-child{padding-right:0}
 .num{text-align:right;white-space:nowrap}
 p,li{max-width:44rem}
 td.strong{font-weight:650}
-td.faint{color:var(--harp-muted)}
-td.good{color:var(--harp-c2)}
+td.faint,b.faint{color:var(--harp-muted)}
+td.good,b.good{color:var(--harp-c2)}
 td.bad{color:var(--harp-bad)}
-td.warning{color:var(--harp-c4)}
+td.warning,b.warning{color:var(--harp-c4)}
+.statements{list-style:none;margin:0;padding:0}
+.statements li{margin:0 0 .3rem;padding-left:1.5rem;text-indent:-1.5rem}
+.statements b{display:inline-block;width:1.5rem;text-indent:0}
 .warnings{margin:0 0 1.5rem;padding:.75rem 1rem;border-left:3px solid var(--harp-c4);background:var(--harp-zone)}
 .warnings p{margin:0 0 .25rem;font-weight:650}
 .warnings ul,.reasons{margin:0;padding-left:1.1rem}

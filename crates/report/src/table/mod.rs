@@ -3,6 +3,7 @@
 //! A [`Cell`] holds a text for people and, for numbers, the number itself: the terminal, Markdown
 //! and HTML show the text, CSV and JSON the number. Tables of known views are in `tables`.
 
+mod cases;
 mod layout;
 mod machine;
 mod markup;
@@ -13,7 +14,8 @@ use serde_json::Value as Json;
 
 use crate::style::Tone;
 
-pub use tables::{candidates_table, cases_table, common_features, host_table, plan_table, sweep_table};
+pub use cases::{cases_table, common_features};
+pub use tables::{candidates_table, host_table, plan_table, sweep_table};
 
 /// Which side a column's texts lean to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

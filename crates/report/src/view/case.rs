@@ -77,12 +77,11 @@ impl CaseView {
         coverage: f64,
         actual: Option<Observed>,
     ) -> Self {
-        let mut case = CaseView::from_parts(
-            configuration.features(),
-            Estimate::of(prediction, coverage),
-            prediction.request,
-            actual,
-        );
+        let mut features = configuration.features();
+        // Nothing was learned from it, but it tells cases apart: one may have run out of memory.
+        features.extend(configuration.values().remove_entry("memory"));
+        let mut case =
+            CaseView::from_parts(features, Estimate::of(prediction, coverage), prediction.request, actual);
         case.out_of_range = prediction.out_of_range.clone();
         case
     }

@@ -4,17 +4,21 @@
 
 mod candidate;
 mod case;
+mod document;
 mod estimate;
 mod plan;
 mod run;
 mod scaling;
+mod series;
 mod target;
 
 pub use candidate::{CandidateView, CandidatesView};
 pub(crate) use case::features_label;
 pub use case::{CaseView, Verdict};
+pub use document::{DocumentView, Part, SectionView};
 pub use estimate::Estimate;
 pub use plan::{OptionView, PlanView};
 pub use run::{Provenance, RunView, SweepView};
 pub use scaling::{AxisView, CurvePoint, MeasuredPoint, ScalingSeries, ScalingView, TestPoint};
+pub use series::{BarGroup, BarsView, GanttBar, GanttView, LineSeries, LinesView};
 pub use target::TargetView;

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::summary::calendar::Calendar;
 use crate::summary::classes::{ClassSummary, share};
 use crate::summary::collect::Row;
 use crate::summary::distribution::Distribution;
@@ -24,7 +25,7 @@ pub struct Geometry {
     pub arrival_interval_s: Distribution,
     /// Waits in seconds.
     pub wait_s: Distribution,
-    /// Submissions by hour of the day, from 0, in Coordinated Universal Time.
+    /// Submissions by hour of the day, from 0, in the summary's time zone.
     pub by_hour: [u64; 24],
     /// Submissions by day of the week, Monday first.
     pub by_weekday: [u64; 7],
@@ -55,7 +56,7 @@ pub struct UtilisationPoint {
 pub(crate) fn geometry(
     rows: &[Row],
     machine: u32,
-    offset: i64,
+    calendar: &Calendar<'_>,
     by_size: Vec<ClassSummary>,
     by_length: Vec<ClassSummary>,
 ) -> Geometry {
@@ -69,8 +70,9 @@ pub(crate) fn geometry(
     let mut gaps: Vec<u32> = rows.windows(2).map(|pair| small(pair[1].submit - pair[0].submit)).collect();
     let mut by_hour = [0u64; 24];
     let mut by_weekday = [0u64; 7];
+    let mut clock = calendar.clock();
     for row in rows {
-        let time = row.submit + offset;
+        let time = clock(row.submit);
         by_hour[(time.rem_euclid(86_400) / 3600) as usize] += 1;
         // 1 January 1970 was a Thursday
         by_weekday[(time.div_euclid(86_400) + 3).rem_euclid(7) as usize] += 1;

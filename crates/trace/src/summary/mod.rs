@@ -4,6 +4,7 @@
 //! large-scale computing clusters", IPDPS 2024. Gives numbers only; tables and charts are
 //! made of them elsewhere.
 
+mod calendar;
 mod classes;
 mod collect;
 mod compare;
@@ -14,6 +15,7 @@ mod users;
 
 use serde::Serialize;
 
+use crate::summary::calendar::Calendar;
 use crate::{Reading, Skipped, TraceError};
 
 pub use classes::{ClassSummary, Failures, StateShare};
@@ -43,6 +45,9 @@ pub struct Summary {
     pub span_s: i64,
     /// The Unix second the trace's time 0 stands for, if its header tells.
     pub unix_start_time: Option<i64>,
+    /// The zone hours and days are told in; `None` where the trace has no dates and they count from its
+    /// time 0.
+    pub time_zone: Option<String>,
     /// Run times, sizes, arrivals, utilisation, waits.
     pub geometry: Geometry,
     /// How jobs ended.
@@ -64,6 +69,23 @@ pub struct MachineSummary {
     pub size: u32,
     /// `given`, `header` or `largest job`.
     pub source: &'static str,
+}
+
+/// Says when the trace's own starts and ends put more on the machine than it has.
+fn overfull(geometry: &Geometry, size: u32, unit: &str) -> Option<String> {
+    let points = &geometry.utilisation_over_time;
+    // jobs that end and start in the same second may overlap by as much
+    let beyond = points.iter().filter(|point| point.utilisation > 1.001).count();
+    let most = points.iter().map(|point| point.utilisation).fold(0.0, f64::max);
+    (beyond > 0).then(|| {
+        format!(
+            "by the trace's own waits and run times up to {:.0} % of {size} {unit} are in use at once (above \
+             100 % for {:.0} % of the time): its waits or the machine's size are not right, and figures made of \
+             waits and utilisation share the fault",
+            100.0 * most,
+            (100.0 * beyond as f64 / points.len() as f64).max(1.0)
+        )
+    })
 }
 
 impl Collector {
@@ -98,14 +120,16 @@ impl Collector {
         }
         let unit = if gpus { "gpus" } else { "processors" };
         let machine = MachineSummary { unit, size, source };
-        let offset = reading.header.unix_start_time.unwrap_or(0);
         rows.sort_by_key(|row| row.submit);
+        let calendar = Calendar::new(reading, rows.first().map_or(0, |row| row.submit));
+        notes.extend(calendar.note());
         let sized = |class: fn(u32, u32) -> usize| move |row: &collect::Row| class(row.size, size);
         let size_class = if gpus { classes::gpu_class as fn(u32, u32) -> usize } else { classes::size_class };
         let by_size = classes::summarise(&rows, ["small", "middle", "large"], sized(size_class));
         let by_length = classes::summarise(&rows, ["short", "middle", "long"], classes::length_class);
         let failures = classes::failures(&rows);
-        let geometry = geometry::geometry(&rows, size, offset, by_size, by_length);
+        let geometry = geometry::geometry(&rows, size, &calendar, by_size, by_length);
+        notes.extend(overfull(&geometry, size, unit));
         let users = users::users(&mut rows, &self.originals, reading);
         let first = geometry.first_submit;
         let mut summary = Summary {
@@ -117,6 +141,7 @@ impl Collector {
             machine,
             span_s: geometry.last_end - first,
             unix_start_time: reading.header.unix_start_time,
+            time_zone: calendar.zone_name(),
             geometry,
             failures,
             users,

@@ -11,7 +11,8 @@ use harp_sim::{
 use harp_trace::Skipped;
 use serde::Serialize;
 
-use super::tables;
+use super::charts::Charts;
+use super::{estimates, tables};
 use crate::arguments::Simulate;
 use crate::commands::trace::reading;
 use crate::failure::Failure;
@@ -38,13 +39,18 @@ pub fn simulate(arguments: &Simulate, terminal: &Terminal) -> Result<(), Failure
     tell_changes(&workload.changes, terminal);
     let options = SimulateOptions {
         policies: policies(arguments),
-        estimates: arguments.estimates,
+        estimates: estimates::source(&arguments.estimates, arguments.cases.as_deref(), &workload, terminal)?,
         seed: arguments.seed,
         ..SimulateOptions::default()
     };
     let (result, schedules) = harp_sim::compare(&workload, &options);
     if let Some(file) = &arguments.schedule {
         write_schedules(file, &workload, &options.policies, &schedules, terminal)?;
+    }
+    if let Some(folder) = &arguments.charts {
+        let charts =
+            Charts { workload: &workload, result: &result, schedules: &schedules, window: arguments.window };
+        charts.write(folder, terminal)?;
     }
     if terminal.json {
         terminal.print_json(&Answer { name: &read.name, skipped: &read.skipped, result: &result })?;
@@ -98,7 +104,7 @@ fn write_schedules(
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     for (policy, schedule) in policies.iter().zip(schedules) {
-        let file = if policies.len() == 1 { file.to_owned() } else { file_for(file, *policy) };
+        let file = if policies.len() == 1 { file.to_owned() } else { file_for(file, &policy.to_string()) };
         project::write_whole(&file, &schedule.to_csv(workload))?;
         terminal.say(&format!("wrote {}", file.display()));
     }
@@ -106,9 +112,9 @@ fn write_schedules(
 }
 
 /// `out.csv` becomes `out-easy.csv`.
-pub fn file_for(file: &Path, policy: Policy) -> PathBuf {
+pub fn file_for(file: &Path, policy: &str) -> PathBuf {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-    let policy = policy.to_string().replace([':', '+'], "-");
+    let policy = policy.replace([':', '+'], "-");
     match file.extension() {
         Some(extension) => file.with_file_name(format!("{stem}-{policy}.{}", extension.to_string_lossy())),
         None => file.with_file_name(format!("{stem}-{policy}")),
@@ -138,7 +144,7 @@ fn tell(name: &str, result: &SimulateResult, terminal: &Terminal) -> Result<(), 
     if result.policies.len() > 1 {
         section("Against the first", tables::differences(result));
     }
-    if result.weeks > 1 {
+    if result.policies.iter().any(|policy| policy.intervals.average_wait_s.is_some()) {
         text.push_str(&format!(
             "\nIn brackets: 95 % intervals from weeks drawn again ({} weeks).\n",
             result.weeks
@@ -153,9 +159,7 @@ mod tests {
 
     #[test]
     fn files_are_named_after_policies() {
-        let named = |file: &str, policy: &str| {
-            file_for(Path::new(file), policy.parse().unwrap_or_default()).display().to_string()
-        };
+        let named = |file: &str, policy: &str| file_for(Path::new(file), policy).display().to_string();
         assert_eq!(named("a/out.csv", "easy"), "a/out-easy.csv");
         assert_eq!(named("out", "sjf+relaxed:0.2"), "out-sjf-relaxed-0.2");
     }

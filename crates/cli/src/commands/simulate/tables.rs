@@ -1,7 +1,7 @@
 //! The tables of a simulation.
 
 use harp_report::{Cell, Column, Quantity, Table, Tone};
-use harp_sim::{ClassMetrics, SimulateResult};
+use harp_sim::{ClassMetrics, Figures, Interval, SimulateResult};
 
 use crate::cells::{compact, percent, plain, seconds};
 
@@ -35,13 +35,13 @@ pub fn waiting(result: &SimulateResult) -> Table {
         let metrics = &policy.metrics;
         table.push([
             Cell::text(metrics.name.clone()).tone(Tone::Strong),
-            with_interval(metrics.average_wait_s, policy.average_wait_interval_s, &Quantity::Seconds),
+            with_interval(metrics.average_wait_s, policy.intervals.average_wait_s, &Quantity::Seconds),
             seconds(Some(metrics.median_wait_s)),
             seconds(Some(metrics.p95_wait_s)),
             seconds(Some(metrics.p99_wait_s)),
             with_interval(
                 metrics.average_bounded_slowdown,
-                policy.average_bounded_slowdown_interval,
+                policy.intervals.average_bounded_slowdown,
                 &Quantity::Number,
             ),
             plain(Some(metrics.p95_bounded_slowdown)),
@@ -98,42 +98,100 @@ pub fn classes(result: &SimulateResult) -> Table {
     table
 }
 
-/// How each policy differs from the first, and whether that is sure.
+/// How a policy differs from the first in some figures, and how sure that is.
 pub fn differences(result: &SimulateResult) -> Table {
     let mut table = Table::new([
         Column::left("policy"),
-        Column::right("mean wait"),
-        Column::right("mean slowdown"),
+        Column::left("figure"),
+        Column::right("difference"),
+        Column::right("95 % interval"),
         Column::left("sure?"),
     ]);
     for policy in &result.policies {
         let Some(difference) = &policy.against_first else { continue };
-        let sure = difference.average_wait_interval_s.map(|(low, high)| low > 0.0 || high < 0.0);
-        table.push([
-            Cell::text(policy.metrics.name.clone()).tone(Tone::Strong),
-            signed(difference.average_wait_s, difference.average_wait_interval_s, &Quantity::Seconds),
-            signed(
-                difference.average_bounded_slowdown,
-                difference.average_bounded_slowdown_interval,
-                &Quantity::Number,
-            ),
-            match sure {
-                Some(true) => Cell::truth("wait differs", true),
-                Some(false) => Cell::truth("wait may not differ", false).tone(Tone::Warning),
-                None => Cell::missing(),
-            },
-        ]);
+        for (place, shown) in SHOWN.iter().enumerate() {
+            let Some(value) = (shown.value)(&difference.values) else { continue };
+            let interval = (shown.interval)(&difference.intervals);
+            let name = if place == 0 { policy.metrics.name.as_str() } else { "" };
+            table.push([
+                Cell::text(name).tone(Tone::Strong),
+                Cell::text(shown.name),
+                Cell::number(signed(value, &shown.quantity), value),
+                interval.map_or_else(Cell::missing, |(low, high)| {
+                    Cell::text(format!(
+                        "{} to {}",
+                        signed(low, &shown.quantity),
+                        signed(high, &shown.quantity)
+                    ))
+                }),
+                match interval.map(|(low, high)| low > 0.0 || high < 0.0) {
+                    Some(true) => Cell::truth("differs", true),
+                    Some(false) => Cell::truth("may not differ", false).tone(Tone::Warning),
+                    None => Cell::missing(),
+                },
+            ]);
+        }
     }
     table
 }
 
-/// A difference with its sign and interval.
-fn signed(value: f64, interval: Option<(f64, f64)>, quantity: &Quantity) -> Cell {
-    let with_sign = |value: f64| {
-        let sign = if value < 0.0 { "−" } else { "+" };
-        format!("{sign}{}", short(value.abs(), quantity))
-    };
-    let interval = interval
-        .map_or_else(String::new, |(low, high)| format!(" [{} to {}]", with_sign(low), with_sign(high)));
-    Cell::number(format!("{}{interval}", with_sign(value)), value)
+/// A figure of the table of differences; all of them are in JSON.
+struct Shown {
+    name: &'static str,
+    quantity: Quantity,
+    value: fn(&Figures<Option<f64>>) -> Option<f64>,
+    interval: fn(&Figures<Interval>) -> Interval,
+}
+
+const SHOWN: [Shown; 6] = [
+    Shown {
+        name: "mean wait",
+        quantity: Quantity::Seconds,
+        value: |values| values.average_wait_s,
+        interval: |intervals| intervals.average_wait_s,
+    },
+    Shown {
+        name: "95 % of waits",
+        quantity: Quantity::Seconds,
+        value: |values| values.p95_wait_s,
+        interval: |intervals| intervals.p95_wait_s,
+    },
+    Shown {
+        name: "mean slowdown",
+        quantity: Quantity::Number,
+        value: |values| values.average_bounded_slowdown,
+        interval: |intervals| intervals.average_bounded_slowdown,
+    },
+    Shown {
+        name: "used",
+        quantity: Quantity::Percent,
+        value: |values| values.utilisation.map(|share| 100.0 * share),
+        interval: |intervals| intervals.utilisation.map(hundredfold),
+    },
+    Shown {
+        name: "lost",
+        quantity: Quantity::Percent,
+        value: |values| values.loss_of_capacity.map(|share| 100.0 * share),
+        interval: |intervals| intervals.loss_of_capacity.map(hundredfold),
+    },
+    Shown {
+        name: "violation",
+        quantity: Quantity::Seconds,
+        value: |values| values.violation_mean_s,
+        interval: |intervals| intervals.violation_mean_s,
+    },
+];
+
+fn hundredfold((low, high): (f64, f64)) -> (f64, f64) {
+    (100.0 * low, 100.0 * high)
+}
+
+/// A difference with its sign.
+fn signed(value: f64, quantity: &Quantity) -> String {
+    let shown = short(value.abs(), quantity);
+    match value {
+        value if value < 0.0 => format!("−{shown}"),
+        value if value > 0.0 => format!("+{shown}"),
+        _ => shown,
+    }
 }

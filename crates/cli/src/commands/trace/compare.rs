@@ -1,6 +1,5 @@
 //! `harp trace compare`: several traces side by side.
 
-use harp_report::text::printable;
 use harp_report::{Cell, Column, Table, Tone};
 use harp_trace::summary::{ComparedFigure, Comparison, Machine};
 
@@ -40,7 +39,7 @@ pub fn compare(arguments: &TraceCompare, terminal: &Terminal) -> Result<(), Fail
 
 fn tell(comparison: &Comparison, terminal: &Terminal) -> Result<(), Failure> {
     let columns = |first: &str| {
-        let traces = comparison.traces.iter().map(|name| Column::right(short_name(name)));
+        let traces = comparison.traces.iter().map(|name| Column::right(summary::short_name(name)));
         std::iter::once(Column::left(first)).chain(traces).collect::<Vec<_>>()
     };
     let mut text = String::new();
@@ -64,11 +63,6 @@ fn tell(comparison: &Comparison, terminal: &Terminal) -> Result<(), Failure> {
     }
     text.push_str(&table.to_terminal(terminal.width, &terminal.style));
     terminal.print_text(&text)
-}
-
-/// A file's name without its folder.
-fn short_name(name: &str) -> String {
-    printable(name.rsplit('/').next().unwrap_or(name))
 }
 
 fn cell(figure: &ComparedFigure, value: Option<f64>) -> Cell {

@@ -1,6 +1,7 @@
 //! `harp trace`: one file a command, and what they share.
 
 mod compare;
+mod page;
 mod predict;
 pub mod reading;
 mod summary;

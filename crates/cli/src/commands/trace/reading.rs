@@ -9,7 +9,11 @@ use crate::terminal::Terminal;
 
 /// How the arguments say a trace is to be read.
 pub fn options(arguments: &TraceReading) -> ReadOptions {
-    ReadOptions { format: arguments.format, columns: arguments.columns.clone().unwrap_or_default() }
+    ReadOptions {
+        format: arguments.format,
+        columns: arguments.columns.clone().unwrap_or_default(),
+        zone: arguments.timezone.clone(),
+    }
 }
 
 /// Lists the lines that could not be used, each with its number.

@@ -7,9 +7,10 @@ use harp_report::{Quantity, Table, Tone, sparkline};
 use harp_trace::summary::{Collector, Machine, Summary};
 use harp_trace::{ReadOptions, Reading};
 
-use super::{reading, tables};
+use super::{page, reading, tables};
 use crate::arguments::TraceSummary;
 use crate::failure::Failure;
+use crate::project;
 use crate::terminal::Terminal;
 
 /// How many of the largest users the terminal shows.
@@ -20,12 +21,35 @@ pub fn summary(arguments: &TraceSummary, terminal: &Terminal) -> Result<(), Fail
     let options = reading::options(&arguments.reading);
     let (read, summary) =
         characterise(&arguments.file, &options, arguments.machine.unwrap_or_default(), terminal)?;
+    if let Some(file) = &arguments.html {
+        let made = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string();
+        let page = page::page(&summary, command(arguments), made);
+        project::write_whole(file, &harp_report::document_page(&page))?;
+        terminal.say(&format!("wrote {}", file.display()));
+    }
     if terminal.json {
         terminal.print_json(&summary)?;
     } else {
         tell(&summary, terminal)?;
     }
     reading::require_all(&arguments.reading, &read)
+}
+
+/// The command that makes the page again.
+fn command(arguments: &TraceSummary) -> String {
+    let mut command = format!("harp trace summary {}", arguments.file.display());
+    if let Some(machine) = arguments.machine {
+        let size = machine.processors.map(|size| format!(" --machine procs={size}"));
+        let gpus = machine.gpus.map(|size| format!(" --machine gpus={size}"));
+        command.extend(size.into_iter().chain(gpus));
+    }
+    if let Some(zone) = &arguments.reading.timezone {
+        command.push_str(&format!(" --timezone {zone}"));
+    }
+    if let Some(file) = &arguments.html {
+        command.push_str(&format!(" --html {}", file.display()));
+    }
+    command
 }
 
 /// Reads and characterises one trace; tells what was skipped and what to know.
@@ -50,13 +74,18 @@ pub fn headline(summary: &Summary) -> String {
     let count = |count: u64| number(count as f64);
     format!(
         "{}: {} jobs of {} in {} on {} {}",
-        printable(&summary.name),
+        short_name(&summary.name),
         count(summary.jobs),
         plural(summary.users.count, "user"),
         Quantity::Seconds.format(summary.span_s as f64),
         count(u64::from(summary.machine.size)),
         summary.machine.unit
     )
+}
+
+/// A file's name without its folder.
+pub fn short_name(name: &str) -> String {
+    printable(name.rsplit('/').next().unwrap_or(name))
 }
 
 fn tell(summary: &Summary, terminal: &Terminal) -> Result<(), Failure> {
@@ -104,11 +133,11 @@ fn patterns(summary: &Summary, terminal: &Terminal) -> String {
     let mut line = |name: &str, values: &[f64], note: String| {
         text.push_str(&format!("{name:<28}{}  {note}\n", sparkline(values, &terminal.style)));
     };
-    let ratio = geometry
-        .hour_peak_ratio
-        .map_or_else(String::new, |ratio| format!("busiest hour {} times the quietest", number(ratio)));
-    line("submissions, hour 0 to 23", &counts(&geometry.by_hour), ratio);
-    line("submissions, Mon to Sun", &counts(&geometry.by_weekday), String::new());
+    let ratio = geometry.hour_peak_ratio.map(|ratio| format!("busiest {} times the quietest", number(ratio)));
+    let zone = summary.time_zone.clone().unwrap_or_else(|| "from the trace's time 0".to_owned());
+    let note = [Some(zone.clone()), ratio].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    line("submissions, hour 0 to 23", &counts(&geometry.by_hour), note);
+    line("submissions, Mon to Sun", &counts(&geometry.by_weekday), zone);
     if let Some(mean) = geometry.utilisation {
         let points = &geometry.utilisation_over_time;
         let step = points.len().div_ceil(40).max(1);

@@ -108,7 +108,8 @@ pub fn repetition(users: &Users) -> Table {
         Table::new(std::iter::once(Column::left("share of a user's …")).chain(heads.map(Column::right)));
     for repeated in &users.repeated {
         let shares = [repeated.top_1, repeated.top_3, repeated.top_10];
-        let cells = shares.map(|share| percent(Some(share)));
+        // a tenth of a percent tells 99.6 from 100
+        let cells = shares.map(|share| Cell::number(format!("{:.1} %", 100.0 * share), share));
         table.push(std::iter::once(Cell::text(repeated.definition)).chain(cells));
     }
     table

@@ -53,7 +53,6 @@ pub fn generate(arguments: &TraceGenerate, terminal: &Terminal) -> Result<(), Fa
         load: Some(arguments.load),
         seed: arguments.seed,
     };
-    let jobs = harp_trace::generate::generate(&options);
     let header = Header {
         max_processors: Some(arguments.procs),
         comments: vec![
@@ -69,10 +68,10 @@ pub fn generate(arguments: &TraceGenerate, terminal: &Terminal) -> Result<(), Fa
     };
     with_destination(&arguments.output, terminal, |destination| {
         let mut writer = TraceWriter::new(destination, format, &header)?;
-        jobs.iter().try_for_each(|job| writer.write(job))?;
+        harp_trace::generate::jobs(&options).try_for_each(|job| writer.write(&job))?;
         writer.finish().map(|_| ())
     })?;
-    tell(&arguments.output, format, jobs.len() as u64, Skipped::default(), terminal)
+    tell(&arguments.output, format, arguments.jobs as u64, Skipped::default(), terminal)
 }
 
 /// The format asked for, else the one the file's name tells, else SWF.
