@@ -174,7 +174,7 @@ mod tests {
             .collect(),
             allocation: Allocation {
                 threads: Some(2),
-                memory: Some(crate::Bytes(9)),
+                memory: Some(Bytes(9)),
                 ..Allocation::default()
             },
         };
