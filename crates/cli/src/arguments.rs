@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use harp_core::{Money, Scale, Seconds};
+use harp_learn::BuildOptions;
 
 pub use backtest::{Backtest, Judged};
 pub use estimates::Wanted;
@@ -222,6 +223,18 @@ pub struct BuildSettings {
     /// Use principal components with 99 % of the variance instead of the features.
     #[arg(long)]
     pub pca: bool,
+}
+
+impl BuildSettings {
+    /// The options where these settings say nothing, and what they say elsewhere.
+    pub fn over(&self, options: BuildOptions) -> BuildOptions {
+        BuildOptions {
+            policy: self.policy.unwrap_or(options.policy),
+            seed: self.seed.unwrap_or(options.seed),
+            principal_components: self.pca,
+            ..options
+        }
+    }
 }
 
 /// Arguments of `harp build`.

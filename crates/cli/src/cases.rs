@@ -10,7 +10,6 @@ use harp_report::text::{feature as feature_text, is_bytes};
 
 use crate::failure::{Exit, Failure};
 use crate::project::{self, Project};
-use crate::terminal::Terminal;
 
 /// The resources an allocation may name.
 pub const RESOURCES: [&str; 6] = ["nodes", "cores", "threads", "memory", "gpus", "node_type"];
@@ -35,13 +34,6 @@ pub fn features(settings: &[(String, String)]) -> Result<BTreeMap<String, Value>
         }
     }
     Ok(features)
-}
-
-/// The experiment a model is from, if its file is still there and sound: it knows computed parameters,
-/// sizes of files, values and constraints. A model alone predicts, too.
-pub fn experiment_of(model: &ModelFile, file: &Path) -> Option<Project> {
-    let project = Project::load(file, &Terminal::silent()).ok()?;
-    (project.experiment.application() == model.application).then_some(project)
 }
 
 /// The experiment file a model file lies beside.

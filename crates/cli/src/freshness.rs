@@ -12,8 +12,7 @@ use crate::terminal::Terminal;
 
 /// Warns when a model is older than runs it could have learned from, or of another application than
 /// the experiment file beside it. What cannot be told is not worth stopping for.
-pub fn warn_if_stale(model_file: &Path, application: &str, experiment: &Path, terminal: &Terminal) {
-    let Ok(project) = Project::load(experiment, &Terminal::silent()) else { return };
+pub fn warn_if_stale(project: &Project, model_file: &Path, application: &str, terminal: &Terminal) {
     let name = project.experiment.application();
     if name != application {
         terminal.say(&format!(

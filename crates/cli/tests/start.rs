@@ -149,6 +149,8 @@ fn a_model_that_is_behind_its_runs_is_told() {
     let warned =
         |arguments: &[&str]| support::stderr(&support::run(here, arguments, 0)).contains("warning: ");
     assert!(!support::stderr(&support::run(here, &["predict", "n=5000"], 0)).contains("`harp build`"));
+    let said = support::stderr(&support::run(here, &["predict", "n=5000", "cores=8"], 0));
+    assert!(said.contains("warning: cores=8 changes nothing"), "{said}");
     fs::write(here.join("harp.toml"), text.replace("8000]", "8000, 9000]")).unwrap();
     support::run(here, &["generate"], 0);
     let said = support::stderr(&support::run(here, &["predict", "n=5000"], 0));
@@ -173,4 +175,19 @@ fn a_varied_memory_limit_needs_no_value_in_a_case() {
     let answer = support::json(here, &["predict", "n=8500", "--json"]);
     assert_eq!(answer["cases"].as_array().unwrap().len(), 1, "{answer:#}");
     support::run(here, &["recommend", "n=8500"], 0);
+}
+
+#[test]
+fn what_is_judged_by_scale_was_not_learned_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let text = "name = \"count\"\n[program]\ncommand = \"sh -c 'i=0; while [ $i -lt {n} ]; do i=$((i+1)); done'\"\n\
+                [parameters.n]\ntype = \"integer\"\nsd = [1000, 2000, 4000, 6000, 8000]\ntest = 8000\n";
+    fs::write(here.join("harp.toml"), text).unwrap();
+    support::run(here, &["generate"], 0);
+    let by_scale = support::json(here, &["backtest", "--json"]);
+    assert_eq!((&by_scale["rows"]["sd"], &by_scale["rows"]["test"]), (&4.into(), &1.into()), "{by_scale:#}");
+    assert_eq!(by_scale["cases"], 1);
+    let by_time = support::json(here, &["backtest", "--by", "time", "--latest", "0.2", "--json"]);
+    assert_eq!((&by_time["rows"]["sd"], &by_time["rows"]["test"]), (&5.into(), &1.into()), "{by_time:#}");
 }

@@ -78,18 +78,9 @@ pub struct Backtest {
     pub policy: Policy,
     /// The winner.
     pub model: BacktestModel,
-    /// Mean absolute error of the estimates.
-    pub mae: f64,
-    /// Mean absolute percentage error.
-    pub mape: f64,
-    /// Median absolute percentage error.
-    pub median_ape: f64,
-    /// Percentage of the estimates below the truth.
-    pub upp: f64,
-    /// MAPE of the estimates below the truth.
-    pub up_mape: Option<f64>,
-    /// MAPE of the estimates at or above the truth.
-    pub ov_mape: Option<f64>,
+    /// Scores of the estimates.
+    #[serde(flatten)]
+    pub scores: Scores,
     /// Percentage of the cases inside their 90 % interval.
     pub coverage_90: f64,
     /// Percentage of the cases inside their 80 % interval.
@@ -182,12 +173,7 @@ impl Backtest {
                 formula: model.formula.clone(),
                 explanation: model.explanation.clone(),
             },
-            mae: scored.estimate.mae,
-            mape: scored.estimate.mape,
-            median_ape: scored.estimate.median_ape,
-            upp: scored.estimate.upp,
-            up_mape: scored.estimate.up_mape,
-            ov_mape: scored.estimate.ov_mape,
+            scores: scored.estimate,
             coverage_90: scored.coverage_90,
             coverage_80: scored.coverage_80,
             pinball_90: scored.pinball_90,

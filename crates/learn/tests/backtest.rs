@@ -19,9 +19,9 @@ fn the_keys_are_there_and_agree() {
     let result = backtest(&dataset, &options, clock).unwrap();
     assert_eq!(result.seconds_to_build, 2.0);
     assert_eq!((result.rows.sd, result.rows.fs, result.rows.test), (24, 8, 12));
-    assert!(result.intervals.mape.0 <= result.mape && result.mape <= result.intervals.mape.1);
+    assert!(result.intervals.mape.0 <= result.scores.mape && result.scores.mape <= result.intervals.mape.1);
     assert!(result.request.reserved_ratio >= result.request.used_ratio);
-    assert!(result.request.used_ratio >= 1.0 && result.request.upp <= result.upp);
+    assert!(result.request.used_ratio >= 1.0 && result.request.upp <= result.scores.upp);
     assert!(result.coverage_80 <= result.coverage_90);
     let json = serde_json::to_value(&result).unwrap();
     let keys = [

@@ -12,7 +12,7 @@ use harp_report::text::{number, plural};
 use harp_report::{Cell, Column, Quantity, Table};
 use serde::Serialize;
 
-use super::build::{build_options, recorded_runs};
+use super::build::{build_options, recorded_runs, without_test_cases};
 use crate::arguments::{self, Judged};
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
@@ -32,19 +32,13 @@ pub fn backtest(arguments: &arguments::Backtest, terminal: &Terminal) -> Result<
         Some(file) => {
             let dataset = sweep(file, arguments, terminal)?;
             let name = arguments.target.clone().unwrap_or_default();
-            let settings = &arguments.settings;
-            let options = BuildOptions {
-                policy: settings.policy.unwrap_or_default(),
-                seed: settings.seed.unwrap_or(BuildOptions::default().seed),
-                principal_components: settings.pca,
-                ..BuildOptions::default()
-            };
-            (dataset, name, options)
+            (dataset, name, arguments.settings.over(BuildOptions::default()))
         }
         None => {
             let project = Project::load(&arguments.file, terminal)?;
             let dataset = history(&project, arguments)?;
-            (dataset.clone(), dataset.target.to_string(), build_options(&project, &arguments.settings))
+            let name = dataset.target.to_string();
+            (dataset, name, build_options(&project, &arguments.settings))
         }
     };
     let started = Instant::now();
@@ -91,11 +85,19 @@ fn sweep(file: &Path, arguments: &arguments::Backtest, terminal: &Terminal) -> R
 fn history(project: &Project, arguments: &arguments::Backtest) -> Result<Dataset, Failure> {
     let mut recorded = recorded_runs(project)?;
     recorded.sort_by_key(|recorded| recorded.run.started);
-    let target: Target = match &arguments.target {
-        Some(name) => name.parse().unwrap_or(Target::Walltime),
+    let target = match &arguments.target {
+        Some(name) => {
+            let Ok(target) = name.parse::<Target>();
+            target
+        }
         None => project.experiment.learn.targets.first().cloned().unwrap_or(Target::Walltime),
     };
-    let (dataset, _) = harp_history::dataset(recorded.iter().map(|recorded| &recorded.run), &target);
+    // By time a case may come again, as in life; by scale what is judged must not have been learned from.
+    let runs = match arguments.by {
+        Judged::Time => recorded.iter().map(|recorded| &recorded.run).collect(),
+        Judged::Scale => without_test_cases(project, &recorded).0,
+    };
+    let (dataset, _) = harp_history::dataset(runs, &target);
     if dataset.rows.is_empty() {
         let measured = "walltime, peak_memory, cpu_time, or a metric of the experiment";
         return Err(Failure::bad_input(format!("no run has a `{target}`")).hint(format!("use {measured}")));
@@ -127,10 +129,10 @@ fn scores(backtest: &Backtest, quantity: Quantity) -> Table {
     let mut row = |name: &str, value: String, range: Cell| {
         table.push([Cell::text(name), Cell::text(value), range]);
     };
-    row("MAE", amount(backtest.mae), range(intervals.mae, &amount));
-    row("MAPE", percent(backtest.mape), range(intervals.mape, &percent));
-    row("median error", percent(backtest.median_ape), range(intervals.median_ape, &percent));
-    row("estimates below the truth", percent(backtest.upp), range(intervals.upp, &percent));
+    row("MAE", amount(backtest.scores.mae), range(intervals.mae, &amount));
+    row("MAPE", percent(backtest.scores.mape), range(intervals.mape, &percent));
+    row("median error", percent(backtest.scores.median_ape), range(intervals.median_ape, &percent));
+    row("estimates below the truth", percent(backtest.scores.upp), range(intervals.upp, &percent));
     row("90 % intervals that hold", percent(backtest.coverage_90), range(intervals.coverage_90, &percent));
     row("80 % intervals that hold", percent(backtest.coverage_80), Cell::missing());
     row(

@@ -98,7 +98,7 @@ pub fn build_model(
 
 /// The runs without those at other scales that are the same case as one to be predicted: predicting
 /// what was learned from proves nothing. How many those are.
-fn without_test_cases<'a>(
+pub fn without_test_cases<'a>(
     project: &Project,
     recorded: &'a [harp_history::Recorded],
 ) -> (Vec<&'a Run>, usize) {
@@ -114,13 +114,14 @@ fn without_test_cases<'a>(
     (kept, leaked.len())
 }
 
+/// What the settings say, and the experiment where they say nothing.
 pub fn build_options(project: &Project, settings: &BuildSettings) -> BuildOptions {
-    BuildOptions {
-        policy: settings.policy.unwrap_or(project.experiment.learn.policy),
-        seed: settings.seed.unwrap_or(project.experiment.schedule.seed),
-        principal_components: settings.pca,
+    let experiment = BuildOptions {
+        policy: project.experiment.learn.policy,
+        seed: project.experiment.schedule.seed,
         ..BuildOptions::default()
-    }
+    };
+    settings.over(experiment)
 }
 
 /// Writes a model file as a whole.

@@ -57,8 +57,13 @@ pub fn predict(arguments: &Predict, terminal: &Terminal) -> Result<(), Failure> 
         None => (project::model_of(&arguments.file), project::experiment_file(&arguments.file)),
     };
     let model = project::read_model(&model_file)?;
-    warn_if_stale(&model_file, &model.application, &experiment_file, terminal);
-    let project = cases::experiment_of(&model, &experiment_file);
+    let project = Project::load(&experiment_file, &Terminal::silent()).ok();
+    if let Some(project) = &project {
+        warn_if_stale(project, &model_file, &model.application, terminal);
+    }
+    // It knows computed parameters, sizes of files, values and constraints; another application's does
+    // not. A model alone predicts, too.
+    let project = project.filter(|project| project.experiment.application() == model.application);
     let mut given = match &arguments.csv {
         Some(file) => read_csv(file)?,
         None => Vec::new(),
@@ -71,6 +76,7 @@ pub fn predict(arguments: &Predict, terminal: &Terminal) -> Result<(), Failure> 
     for case in given {
         cases::check_names(&model, project.as_ref().map(|project| &project.experiment), &case)?;
         values::check(&model, project.as_ref(), &case)?;
+        warn_of_unknown_resources(&model, &case, terminal);
         let missing = missing_resources(&model, &case);
         let mut every = vec![case];
         if let (Some(project), Some(case), false) = (&project, every.first(), missing.is_empty()) {
@@ -112,6 +118,19 @@ fn answer(
         predictions.push(target_answer(prediction, arguments.interval));
     }
     Ok(CaseAnswer { features: case, predictions })
+}
+
+/// Says which resources a case names that no run was given: of what never varied nothing is known.
+fn warn_of_unknown_resources(model: &ModelFile, case: &BTreeMap<String, Value>, terminal: &Terminal) {
+    for (name, value) in case {
+        let is_resource = *name != "memory" && cases::RESOURCES.contains(&name.as_str());
+        if is_resource && !model.features.contains(name) {
+            terminal.say(&format!(
+                "warning: {name}={value} changes nothing: no run was made with a set number of {name}; vary it \
+                 under [allocation] to learn what it does"
+            ));
+        }
+    }
 }
 
 /// Resources the model uses that a case does not say. A memory limit is no choice: it is what is

@@ -28,7 +28,7 @@ const MOST_ROWS: usize = 10;
 pub fn recommend(arguments: &Recommend, terminal: &Terminal) -> Result<(), Failure> {
     let project = Project::load(&arguments.file, terminal)?;
     let model = project::read_model(&project.model_file())?;
-    warn_if_stale(&project.model_file(), &model.application, &arguments.file, terminal);
+    warn_if_stale(&project, &project.model_file(), &model.application, terminal);
     let site_name = arguments.site.clone().or_else(|| project.experiment.learn.site.clone());
     let site = super::site::find(site_name.as_deref().unwrap_or("local"))?;
     let limits =

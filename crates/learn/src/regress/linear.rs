@@ -57,15 +57,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn fit(inputs: &[Vec<f64>], targets: &[f64], weights: &[f64]) -> Linear {
-        let training = Training {
-            inputs,
-            targets,
-            weights,
-            roles: &[],
-            configurations: inputs.len(),
-            seed: 1,
-            law: None,
-        };
+        let training = Training::plain(inputs, targets, weights);
         match LinearRegression.fit(&training).unwrap() {
             Fitted::Linear(linear) => linear,
             other => panic!("{other:?}"),

@@ -55,6 +55,14 @@ pub(crate) struct Training<'a> {
     pub law: Option<&'a OnceLock<Result<Posynomial, String>>>,
 }
 
+#[cfg(test)]
+impl<'a> Training<'a> {
+    /// Rows that are all different configurations, of columns that are plain numbers.
+    fn plain(inputs: &'a [Vec<f64>], targets: &'a [f64], weights: &'a [f64]) -> Training<'a> {
+        Training { inputs, targets, weights, roles: &[], configurations: inputs.len(), seed: 1, law: None }
+    }
+}
+
 impl Training<'_> {
     /// The posynomial of these rows, fitted once.
     fn posynomial(&self) -> Result<Posynomial, String> {

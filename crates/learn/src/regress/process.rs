@@ -353,15 +353,7 @@ mod tests {
         let inputs = grid();
         let targets: Vec<f64> = inputs.iter().map(|row| law(row)).collect();
         let weights = vec![1.0; targets.len()];
-        let training = Training {
-            inputs: &inputs,
-            targets: &targets,
-            weights: &weights,
-            roles: &[],
-            configurations: 40,
-            seed: 1,
-            law: None,
-        };
+        let training = Training::plain(&inputs, &targets, &weights);
         let logarithms: Vec<f64> = targets.iter().map(|target| target.ln()).collect();
         Process::fit(&training, &logarithms, trend).unwrap()
     }

@@ -174,15 +174,7 @@ mod tests {
         let law = |row: &[f64]| 3.0 + 0.01 * row[0] / row[1] + 0.2 * row[1];
         let targets: Vec<f64> = inputs.iter().map(|row| law(row)).collect();
         let weights = vec![1.0; targets.len()];
-        let training = Training {
-            inputs: &inputs,
-            targets: &targets,
-            weights: &weights,
-            roles: &[],
-            configurations: inputs.len(),
-            seed: 1,
-            law: None,
-        };
+        let training = Training::plain(&inputs, &targets, &weights);
         let Fitted::Raw(found) = RawRegression.fit(&training).unwrap() else { panic!() };
         let far = [50_000.0, 16.0];
         assert!((found.predict(&far) / law(&far) - 1.0).abs() < 0.05, "{}", found.predict(&far));

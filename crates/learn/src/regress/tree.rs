@@ -150,15 +150,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn fit(inputs: &[Vec<f64>], targets: &[f64], weights: &[f64]) -> Tree {
-        let training = Training {
-            inputs,
-            targets,
-            weights,
-            roles: &[],
-            configurations: inputs.len(),
-            seed: 1,
-            law: None,
-        };
+        let training = Training::plain(inputs, targets, weights);
         match DecisionTree.fit(&training).unwrap() {
             Fitted::Tree(tree) => tree,
             other => panic!("{other:?}"),

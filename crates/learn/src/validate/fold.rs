@@ -20,6 +20,7 @@ const FEWEST_TO_FIT: usize = 3;
 /// From this many scaled-down configurations on the larger half is held out, too, where there are no
 /// full-scale runs.
 const ENOUGH_FOR_HALVES: usize = 16;
+const LARGER_HALF: f64 = 0.5;
 /// Share of the configurations held out as the largest.
 const LARGEST_SHARE: f64 = 0.2;
 
@@ -227,7 +228,7 @@ fn largest_scaled_down(table: &Table) -> Vec<Vec<usize>> {
     // Without any full-scale run what is to be predicted lies far beyond: being right a little beyond
     // says less than being right farther out.
     let far = rows.len() == table.rows.len() && groups >= ENOUGH_FOR_HALVES;
-    let shares: &[f64] = if far { &[LARGEST_SHARE, 0.5] } else { &[LARGEST_SHARE] };
+    let shares: &[f64] = if far { &[LARGEST_SHARE, LARGER_HALF] } else { &[LARGEST_SHARE] };
     let mut held_out: Vec<Vec<usize>> = Vec::new();
     for sizes in growing {
         let mut largest: Vec<f64> = vec![f64::NEG_INFINITY; table.groups];
