@@ -172,11 +172,7 @@ mod tests {
             ]
             .into_iter()
             .collect(),
-            allocation: Allocation {
-                threads: Some(2),
-                memory: Some(Bytes(9)),
-                ..Allocation::default()
-            },
+            allocation: Allocation { threads: Some(2), memory: Some(Bytes(9)), ..Allocation::default() },
         };
         let names = |map: BTreeMap<String, Value>| map.into_keys().collect::<Vec<_>>();
         assert_eq!(names(configuration.features()), ["file_bytes", "m", "threads"]);
