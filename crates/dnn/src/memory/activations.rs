@@ -91,7 +91,18 @@ pub fn kept(network: &Network, training: &Training, blocks: u64) -> Result<Optio
             around += 4.0 * tokens * transformer.vocabulary as f64 / parallel.tensor as f64;
         }
     }
+    around += again(transformer, training, sequence);
     Ok(Some(Kept { layers, around }))
+}
+
+/// What is computed again is there while it is: everything of one block, or its scores.
+fn again(transformer: &Transformer, training: &Training, sequence: f64) -> f64 {
+    let kept = Training { recompute: Recompute::None, ..training.clone() };
+    match training.recompute {
+        Recompute::None => 0.0,
+        Recompute::Selective => score_bytes(transformer, &kept, sequence) / training.parallel.tensor as f64,
+        Recompute::Full => block_bytes(transformer, &kept, sequence, transformer.cross_attention > 0),
+    }
 }
 
 fn layered(network: &Network, training: &Training) -> Kept {
