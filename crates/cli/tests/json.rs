@@ -42,7 +42,7 @@ fn every_documented_key_is_there() {
     // names enough for a guess
     let named = "JobID|State|Elapsed|JobName\n1|COMPLETED|1:00|a_n1\n2|FAILED|2:00|a_n2\n";
     fs::write(here.join("named.txt"), named).unwrap();
-    let calls: [(&str, &[&str]); 24] = [
+    let calls: [(&str, &[&str]); 25] = [
         ("init", &["init", "--output", "new.toml", "--json", "--", "./app", "--size", "100"]),
         ("generate", &["generate", "--scale", "sd", "--json"]),
         ("plan", &["plan", "--json"]),
@@ -61,6 +61,7 @@ fn every_documented_key_is_there() {
         ("site discover", &["site", "discover", "--file", scontrol, "--output", "cluster.toml", "--json"]),
         ("site check", &["site", "check", "cluster.toml", "--json"]),
         ("import slurm", &["import", "slurm", "--file", "named.txt", "--runs", "--json"]),
+        ("dnn memory", &["dnn", "memory", "gpt2", "--gpu", "V100-16", "--json"]),
         ("trace generate", &["trace", "generate", "--jobs", "2000", "--output", "a.swf", "--json"]),
         ("trace convert", &["trace", "convert", "a.swf", "--output", "a.csv", "--json"]),
         ("trace summary", &["trace", "summary", "a.swf", "--json"]),

@@ -3,6 +3,7 @@
 mod backtest;
 mod build;
 mod demo;
+mod dnn;
 mod generate;
 mod history;
 mod host;
@@ -21,6 +22,7 @@ mod trace;
 
 use std::process::ExitCode;
 
+pub use build::recorded_runs;
 pub use site::find as find_site;
 
 use crate::arguments::Command;
@@ -42,6 +44,7 @@ pub fn run(command: Command, terminal: &Terminal) -> Result<ExitCode, Failure> {
         Command::Recommend(arguments) => recommend::recommend(&arguments, terminal)?,
         Command::Run(arguments) => return run::run(&arguments, terminal),
         Command::History(arguments) => history::history(&arguments, terminal)?,
+        Command::Dnn(arguments) => return dnn::dnn(&arguments, terminal),
         Command::Trace(arguments) => trace::trace(&arguments, terminal)?,
         Command::Simulate(arguments) => simulate::simulate(&arguments, terminal)?,
         Command::Import(arguments) => import::import(&arguments, terminal)?,
