@@ -129,7 +129,9 @@ fn unfit(model: ModelKind, table: &Table, character: &Character) -> Option<Strin
         ModelKind::SmallNetwork if rows >= ROWS_FOR_WIDE_NETWORK => {
             Some(format!("{rows} runs are enough for the larger network"))
         }
-        ModelKind::CurvedPowerLaw if !table.rows.iter().any(|row| row.full_scale) => {
+        ModelKind::CurvedPowerLaw | ModelKind::CurvedProcess | ModelKind::CurvedBoosting
+            if !table.rows.iter().any(|row| row.full_scale) =>
+        {
             Some("exponents that change with size need a full-scale run to hold them".to_owned())
         }
         _ => None,
