@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ModelKind;
 use crate::pipeline::Pipeline;
-use crate::statistics::{mean, median};
+use crate::statistics::median;
 use crate::validate::{Judged, Outcome, Verdict};
 
 /// A member may leave the median of the others by this much, in logarithms.
@@ -128,6 +128,7 @@ impl Ensemble {
 /// levels off beyond the largest run counts as worse, as larger runs still are what it is for.
 pub(crate) fn error(model: ModelKind, judged: &[Judged]) -> Option<f64> {
     let handicap = if model.extrapolates() { 1.0 } else { LEVELS_OFF };
-    let error = mean(judged.iter().map(|said| said.residual().abs()))?;
+    let total: f64 = judged.iter().map(|said| said.weight).sum();
+    let error = judged.iter().map(|said| said.weight * said.residual().abs()).sum::<f64>() / total;
     Some(handicap * error).filter(|error| error.is_finite())
 }
