@@ -222,6 +222,15 @@ pub struct BuildSettings {
     /// the experiment file says, or upp=0.05.
     #[arg(long, value_name = "POLICY")]
     pub policy: Option<harp_core::Policy>,
+    /// What errors cost while linear, neural and boosted models are trained: symmetric, pinball=0.9 (a
+    /// quantile), asymmetric=4 (errors below the truth count four times) or asymmetric (as many times
+    /// as being killed and run again costs).
+    #[arg(long, value_name = "LOSS", default_value_t)]
+    pub loss: harp_core::Loss,
+    /// How a killed job is run again, for the policy cost and for what requests cost in the end: double,
+    /// grow=1.5, or max=48h (at once with the largest limit).
+    #[arg(long, value_name = "RULE", default_value_t)]
+    pub rerun: harp_core::Reexecution,
     /// Seed of everything random. Without it, the experiment file's.
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
@@ -237,6 +246,8 @@ impl BuildSettings {
             policy: self.policy.unwrap_or(options.policy),
             seed: self.seed.unwrap_or(options.seed),
             principal_components: self.pca,
+            loss: self.loss,
+            reexecution: self.rerun,
             ..options
         }
     }

@@ -16,8 +16,8 @@ pub const FEWEST_CONFIGURATIONS: usize = 4;
 
 /// Builds a model of the table's target.
 ///
-/// Rows of scale `test` are not looked at. Runs killed at a limit are counted and checked against
-/// the model, but do not train it. The winner is fitted again on all scaled-down and all full-scale
+/// Rows of scale `test` are not looked at. Runs killed at a limit teach as lower bounds, never as if
+/// they had finished. The winner is fitted again on all scaled-down and all full-scale
 /// runs; its scores, adjustment and interval come from the fits that had not seen what they judged.
 pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, LearnError> {
     let table = Table::of(dataset)?;
@@ -55,10 +55,10 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
         Mix { full_scale_percent: 1.. } => balanced(&table, &all),
         _ => all.iter().map(|&row| (row, 1.0)).collect(),
     };
-    let prepared = Prepared::of(&table, &rows, options.remove_outliers);
+    let prepared = Prepared::with_lower_bounds(&table, &rows, options.remove_outliers);
     let fit = |model: ModelKind| {
         let seed = seed_of(options.seed, model, usize::MAX);
-        Pipeline::fit(model, &prepared, options.principal_components, seed)
+        Pipeline::fit(model, &prepared, options, seed)
     };
     let members = match scored.candidates[winner].model {
         ModelKind::Ensemble => members,

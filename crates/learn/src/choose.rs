@@ -4,7 +4,7 @@ use harp_core::{Policy, Reexecution, Scores};
 
 use crate::ensemble::error;
 use crate::validate::{Judged, Verdict};
-use crate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind};
+use crate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind, Reexecuted};
 
 /// Models compete for the lowest cost whose own error is at most this times the lowest.
 const CREDIBLE: f64 = 1.25;
@@ -30,6 +30,7 @@ pub(crate) fn tabulate(verdicts: &[Verdict], reexecution: Reexecution) -> Table<
             parameters: 0,
             scores: None,
             reserved_ratio: None,
+            reexecution: None,
             excluded: None,
         };
         let outcome = match &verdict.outcome {
@@ -62,6 +63,7 @@ pub(crate) fn tabulate(verdicts: &[Verdict], reexecution: Reexecution) -> Table<
                 parameters: outcome.parameters,
                 scores: Scores::of(&pairs),
                 reserved_ratio: Some(reserved_ratio),
+                reexecution: Reexecuted::of(&pairs, reexecution),
                 ..row(kind, factor)
             };
             table.push(candidate, Some(&outcome.judged));
@@ -183,14 +185,7 @@ pub(crate) fn cheapest_request(truths: &[f64], reexecution: Reexecution) -> f64 
     best.1
 }
 
-/// As [`Reexecution::reserved`], without keeping the attempts; bounded when the first is tiny.
+/// As [`Reexecution::reserved`], bounded when the first request is tiny.
 fn reserved(reexecution: Reexecution, first: f64, actual: f64) -> f64 {
-    let growth = if reexecution.growth > 1.01 { reexecution.growth } else { 2.0 };
-    let mut limit = first.max(actual * 1e-6);
-    let mut sum = limit;
-    while limit < actual {
-        limit *= growth;
-        sum += limit;
-    }
-    sum
+    reexecution.reserved(first.max(actual * 1e-6), actual)
 }

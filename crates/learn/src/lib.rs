@@ -8,7 +8,7 @@
 //!
 //! Nothing here reads a file, a clock or the environment; everything random comes from the seed, and
 //! the same data and seed give the same model on any number of threads. Rows of scale `test` are
-//! never looked at, and runs killed at a limit never train as if they had finished.
+//! never looked at, and runs killed at a limit train as lower bounds, never as if they had finished.
 
 mod backtest;
 mod build;
@@ -32,7 +32,7 @@ mod validate;
 
 pub use backtest::{Backtest, BacktestIntervals, BacktestModel, BacktestRequest, BacktestRows, backtest};
 pub use build::{FEWEST_CONFIGURATIONS, build};
-pub use candidate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind};
+pub use candidate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind, Reexecuted};
 pub use error::{LearnError, ModelFileError};
 pub use evaluate::{EvaluatedCase, Evaluation};
 pub use feature::{Dropped, Feature, Measured};

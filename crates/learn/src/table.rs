@@ -1,7 +1,7 @@
 //! The rows that may be learned from: finished, positive, never of scale `test`; and which of them
 //! are repetitions of one another.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use harp_core::{Column, Dataset, Observed, Row, Scale, Value};
 
@@ -29,6 +29,9 @@ pub(crate) struct Table {
     pub rows: Vec<TableRow>,
     /// Indices in the dataset of rows that are lower bounds.
     pub censored: Vec<usize>,
+    /// Those of configurations that never finished, as rows whose target is at least what stands there;
+    /// their groups are beyond all others. Where a repetition finished, that one tells more.
+    pub lower_bounds: Vec<TableRow>,
     /// Finished rows whose target is not a positive number that could be a measurement.
     pub unusable: usize,
     /// How many groups there are.
@@ -53,6 +56,7 @@ impl Table {
             columns,
             rows: Vec::new(),
             censored: Vec::new(),
+            lower_bounds: Vec::new(),
             unusable: 0,
             groups: 0,
             disturbed: Vec::new(),
@@ -76,6 +80,7 @@ impl Table {
         }
         let groups = groups_of(&kept);
         table.groups = groups.iter().max().map_or(0, |largest| largest + 1);
+        table.lower_bounds = lower_bounds(dataset, &table, &kept);
         table.rows = kept
             .into_iter()
             .zip(groups)
@@ -95,6 +100,21 @@ impl Table {
         rows.for_each(|row| seen[self.rows[row].group] = true);
         seen.into_iter().filter(|&seen| seen).count()
     }
+}
+
+/// Rows that were killed at a limit, with what they needed at least.
+fn lower_bounds(dataset: &Dataset, table: &Table, finished: &[(&Row, f64)]) -> Vec<TableRow> {
+    let finished: HashSet<String> = finished.iter().map(|(row, _)| cells_key(&row.cells)).collect();
+    let rows = table.censored.iter().map(|&index| &dataset.rows[index]);
+    rows.filter(|row| TARGETS.contains(&row.observed.value()) && !finished.contains(&cells_key(&row.cells)))
+        .enumerate()
+        .map(|(index, row)| TableRow {
+            cells: row.cells.clone(),
+            target: row.observed.value(),
+            full_scale: row.scale == Scale::Fs,
+            group: table.groups + index,
+        })
+        .collect()
 }
 
 /// Rows belong together when the caller says so or when their cells are equal: exact duplicates

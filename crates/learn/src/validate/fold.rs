@@ -78,6 +78,13 @@ impl Plan {
         plan
     }
 
+    /// Whether runs killed at a limit teach with a training set: wherever full-scale runs do. Where the
+    /// largest runs are held out they stay out too: they would be larger still.
+    pub(crate) fn with_lower_bounds(&self, table: &Table, training: usize) -> bool {
+        let full_scale = self.trainings[training].iter().any(|&(row, _)| table.rows[row].full_scale);
+        full_scale || self.validation == Validation::LeaveOneOut
+    }
+
     /// Every fold of full-scale configurations judged by models that saw a share of the others.
     fn full_scale_in_turn(
         &mut self,
