@@ -14,13 +14,16 @@ use crate::{BuildOptions, LearnError, Mix, ModelKind, TargetModel};
 /// Fewest different configurations that can teach anything.
 pub const FEWEST_CONFIGURATIONS: usize = 4;
 
+/// More runs than this are thinned before anything is learned.
+const MOST_RUNS: usize = 20_000;
+
 /// Builds a model of the table's target.
 ///
 /// Rows of scale `test` are not looked at. Runs killed at a limit teach as lower bounds, never as if
 /// they had finished. The winner is fitted again on all scaled-down and all full-scale
 /// runs; its scores, adjustment and interval come from the fits that had not seen what they judged.
 pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, LearnError> {
-    let table = Table::of(dataset)?;
+    let table = Table::of(dataset)?.thinned(MOST_RUNS);
     if table.groups < FEWEST_CONFIGURATIONS {
         return Err(LearnError::NotEnoughEvidence {
             target: dataset.target.clone(),

@@ -36,6 +36,8 @@ pub(crate) struct Table {
     pub unusable: usize,
     /// How many groups there are.
     pub groups: usize,
+    /// Usable rows before most were set aside as there were too many.
+    pub thinned_from: Option<usize>,
     /// Runs taken out because something else slowed them down; see [`Table::without_disturbed`].
     pub disturbed: Vec<Disturbed>,
 }
@@ -59,6 +61,7 @@ impl Table {
             lower_bounds: Vec::new(),
             unusable: 0,
             groups: 0,
+            thinned_from: None,
             disturbed: Vec::new(),
         };
         let mut kept: Vec<(&Row, f64)> = Vec::new();
@@ -92,6 +95,40 @@ impl Table {
             })
             .collect();
         Ok(table)
+    }
+
+    /// At most about so many rows, spread evenly over the runs as they came, full-scale ones up to half;
+    /// repetitions stay together. More would change no model here, only take its time.
+    pub(crate) fn thinned(mut self, most: usize) -> Table {
+        if self.rows.len() <= most {
+            return self;
+        }
+        self.thinned_from = Some(self.rows.len());
+        let full_scale = self.rows.iter().filter(|row| row.full_scale).count();
+        let scaled_down = self.rows.len() - full_scale;
+        let large = full_scale.min((most / 2).max(most.saturating_sub(scaled_down)));
+        let shares =
+            [(most - large) as f64 / scaled_down.max(1) as f64, large as f64 / full_scale.max(1) as f64];
+        let mut decided: Vec<Option<bool>> = vec![None; self.groups];
+        let mut due = [0.0; 2];
+        let mut numbers: HashMap<usize, usize> = HashMap::new();
+        self.rows.retain_mut(|row| {
+            let kind = usize::from(row.full_scale);
+            due[kind] += shares[kind];
+            let keep = *decided[row.group].get_or_insert(due[kind] >= 1.0);
+            if keep {
+                due[kind] -= 1.0;
+                let next = numbers.len();
+                row.group = *numbers.entry(row.group).or_insert(next);
+            }
+            keep
+        });
+        // Groups are numbered anew, as most have gone; lower bounds stay beyond them.
+        self.groups = numbers.len();
+        for (index, bound) in self.lower_bounds.iter_mut().enumerate() {
+            bound.group = self.groups + index;
+        }
+        self
     }
 
     /// Number of different groups among some rows.
