@@ -1,6 +1,7 @@
 //! The command line: one definition from which parsing, help, completions, man pages and the
 //! reference all come.
 
+mod adaptive;
 mod backtest;
 mod dnn;
 mod estimates;
@@ -14,6 +15,7 @@ use clap::{Args, Parser, Subcommand};
 use harp_core::{Money, Scale, Seconds};
 use harp_learn::BuildOptions;
 
+pub use adaptive::{Adaptive, Goal, Per};
 pub use backtest::{Backtest, Judged};
 pub use dnn::{Dnn, DnnMemory, DnnModel, DnnTraining, Offloaded};
 pub use estimates::Wanted;
@@ -71,7 +73,7 @@ pub enum Command {
     Plan(Plan),
     /// Run what is missing of an experiment and record what it used
     #[command(
-        after_help = "Examples:\n  harp generate\n  harp generate --scale sd --scale fs\n  harp generate --retry-failed\n\nInterrupted or killed, call it again: finished runs are kept and not run again."
+        after_help = "Examples:\n  harp generate\n  harp generate --scale sd --scale fs\n  harp generate --retry-failed\n  harp generate --adaptive --budget 30min --until-width 1.3\n  harp generate --adaptive --for n=4000 --goal cheapest --max-time 10m\n\nInterrupted or killed, call it again: finished runs are kept and not run again."
     )]
     Generate(Generate),
     /// Show how far an experiment is
@@ -205,6 +207,8 @@ pub struct Generate {
     /// Exit with 7 also when runs were ended at their limit of time or memory.
     #[arg(long, conflicts_with = "allow_failed")]
     pub strict: bool,
+    #[command(flatten)]
+    pub adaptive: Adaptive,
 }
 
 /// Arguments of `harp status`.

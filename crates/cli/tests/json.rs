@@ -42,9 +42,12 @@ fn every_documented_key_is_there() {
     // names enough for a guess
     let named = "JobID|State|Elapsed|JobName\n1|COMPLETED|1:00|a_n1\n2|FAILED|2:00|a_n2\n";
     fs::write(here.join("named.txt"), named).unwrap();
-    let calls: [(&str, &[&str]); 25] = [
+    let other = EXPERIMENT.replace("\"count\"", "\"chosen\"").replace("repetitions = 2", "");
+    fs::write(here.join("chosen.toml"), other).unwrap();
+    let calls: [(&str, &[&str]); 26] = [
         ("init", &["init", "--output", "new.toml", "--json", "--", "./app", "--size", "100"]),
         ("generate", &["generate", "--scale", "sd", "--json"]),
+        ("generate --adaptive", &["generate", "chosen.toml", "--adaptive", "--json"]),
         ("plan", &["plan", "--json"]),
         ("run", &["run", "--json"]),
         ("build", &["build", "--json"]),

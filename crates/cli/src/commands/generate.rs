@@ -1,5 +1,7 @@
 //! `harp generate`: runs what is missing of an experiment and records what it used.
 
+mod adaptive;
+
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs::File;
@@ -42,6 +44,9 @@ pub struct Done {
 /// Runs what is missing.
 pub fn generate(arguments: &Generate, terminal: &Terminal) -> Result<ExitCode, Failure> {
     let project = Project::load(&arguments.experiment.file, terminal)?;
+    if arguments.adaptive.adaptive {
+        return adaptive::adaptive(&project, arguments, terminal);
+    }
     if arguments.dry_run {
         return super::plan::show(&project, &arguments.scale, terminal).map(|()| ExitCode::SUCCESS);
     }
