@@ -6,6 +6,7 @@ mod backtest;
 mod dnn;
 mod estimates;
 mod import;
+mod since;
 mod site;
 mod trace;
 
@@ -20,6 +21,7 @@ pub use backtest::{Backtest, Judged};
 pub use dnn::{Dnn, DnnMemory, DnnModel, DnnTraining, Offloaded};
 pub use estimates::Wanted;
 pub use import::{Import, ImportSlurm};
+pub use since::Since;
 pub use site::{Site, SiteCommand, SiteDiscover};
 pub use trace::{
     Simulate, Trace, TraceCompare, TraceConvert, TraceGenerate, TraceOutput, TracePredict, TraceReading,
@@ -80,7 +82,9 @@ pub enum Command {
     #[command(after_help = "Examples:\n  harp status\n  watch -n 2 harp status")]
     Status(Status),
     /// Learn a model from the runs
-    #[command(after_help = "Examples:\n  harp build\n  harp build --policy cost --seed 7")]
+    #[command(
+        after_help = "Examples:\n  harp build\n  harp build --policy cost --seed 7\n  harp build --since 2026-03-01   after the program or the machine has changed"
+    )]
     Build(Build),
     /// Show every candidate model with its scores, and why the winner won
     #[command(after_help = "Examples:\n  harp models\n  harp models --target peak_memory --json")]
@@ -256,6 +260,9 @@ pub struct Build {
     /// Where to write the model. Without it, .harp/model.json beside the experiment file.
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
+    /// Learn only from runs that began since then: a date or a moment (UTC), or a time ago such as 30d.
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<Since>,
 }
 
 /// Where a model is.

@@ -17,6 +17,7 @@ use serde::Serialize;
 use crate::arguments::Generate;
 use crate::failure::{Exit, Failure};
 use crate::failures::{self, FailedRun};
+use crate::fingerprint;
 use crate::progress::Progress;
 use crate::project::Project;
 use crate::sweep::{self, Knowledge};
@@ -249,6 +250,7 @@ impl<'a> Session<'a> {
         let spent = knowledge.spent().clone();
         let sweep = Sweep { spent, price: Some(&price), ..self.sweep_of(&state, runs.clone()) };
         let mut progress = Progress::new(self.terminal, knowledge, &runs, state.join("running.json"));
+        self.store.set_program(Some(fingerprint::of(self.project)));
         let mut keeper = Keeper { store: &mut self.store, host: &self.host };
         let summary = sweep.run(&mut keeper, &mut progress, &self.stop);
         progress.finish();

@@ -14,9 +14,11 @@ use serde::Serialize;
 use crate::allocations;
 use crate::arguments::Predict;
 use crate::cases;
+use crate::drift::{self, Drift};
 use crate::failure::Failure;
 use crate::freshness::warn_if_stale;
 use crate::project::{self, Project};
+use crate::score;
 use crate::terminal::Terminal;
 use crate::values;
 use crate::views;
@@ -27,6 +29,7 @@ struct Answer {
     application: String,
     interval: f64,
     cases: Vec<CaseAnswer>,
+    drift: Option<Drift>,
 }
 
 #[derive(Serialize)]
@@ -64,6 +67,10 @@ pub fn predict(arguments: &Predict, terminal: &Terminal) -> Result<(), Failure> 
     // It knows computed parameters, sizes of files, values and constraints; another application's does
     // not. A model alone predicts, too.
     let project = project.filter(|project| project.experiment.application() == model.application);
+    let drift = project
+        .as_ref()
+        .and_then(|project| drift::in_model(project, &model, &score::unseen(project, &model)));
+    drift::tell(drift.as_ref(), terminal);
     let mut given = match &arguments.csv {
         Some(file) => read_csv(file)?,
         None => Vec::new(),
@@ -88,8 +95,12 @@ pub fn predict(arguments: &Predict, terminal: &Terminal) -> Result<(), Failure> 
             answers.push(answer(&model, project.as_ref(), case, arguments)?);
         }
     }
-    let answer =
-        Answer { application: model.application.clone(), interval: arguments.interval, cases: answers };
+    let answer = Answer {
+        application: model.application.clone(),
+        interval: arguments.interval,
+        cases: answers,
+        drift,
+    };
     if terminal.json {
         return terminal.print_json(&answer);
     }

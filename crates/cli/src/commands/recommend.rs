@@ -8,16 +8,18 @@ use harp_advise::{AdviseError, Forecast, Job, Limits, Policy, Question, Recommen
 use harp_core::{Allocation, Target, Value};
 use harp_experiment::{Execute, Place, RenderError};
 use harp_learn::ModelFile;
-use harp_report::{Canvas, OptionView, PlanView, pareto_chart, plan_sentence, plan_table};
+use harp_report::{Canvas, OptionView, PlanView, pareto_chart, plan_sentence, plan_table, score_sentence};
 use harp_site::{Scheduler, Site};
 
 use crate::allocations::{self, configuration};
 use crate::arguments::Recommend;
 use crate::cases;
+use crate::drift;
 use crate::failure::{Exit, Failure};
 use crate::freshness::warn_if_stale;
 use crate::plan_view::plan_view;
 use crate::project::{self, Project};
+use crate::score;
 use crate::terminal::Terminal;
 use crate::values;
 
@@ -36,7 +38,10 @@ pub fn recommend(arguments: &Recommend, terminal: &Terminal) -> Result<(), Failu
     let case = cases::features(&arguments.case)?;
     let advised = advise(&project, &model, &site, &case, limits, arguments.extrapolate)?;
     let script = job_script(&project, &site, &case, &advised, arguments.account.as_deref())?;
-    let view = plan_view(&site, &case, &advised, script.clone());
+    let mut view = plan_view(&site, &case, &advised, script.clone());
+    let unseen = score::unseen(&project, &model);
+    view.backtest = score::of(&model, &unseen);
+    view.warnings.extend(drift::in_model(&project, &model, &unseen).map(|drift| drift.message));
 
     if let Some(file) = &arguments.script {
         let script = script.as_ref().ok_or_else(|| no_script(&project, &case))?;
@@ -169,6 +174,9 @@ fn tell(view: &PlanView, advised: &Recommendation, terminal: &Terminal) -> Resul
     text.push_str(&format!("\n{}\n", plan_sentence(view)));
     for reason in &view.reasons {
         text.push_str(&format!("  - {reason}\n"));
+    }
+    if let Some(score) = &view.backtest {
+        text.push_str(&format!("  - {}\n", score_sentence(score)));
     }
     // The first is among the reasons.
     for refused in advised.refused.iter().skip(1) {

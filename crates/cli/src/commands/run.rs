@@ -16,9 +16,11 @@ use harp_report::{
 use crate::arguments::Run;
 use crate::commands::generate::Session;
 use crate::commands::{build, generate, recommend, site};
+use crate::drift;
 use crate::failure::{Exit, Failure};
 use crate::plan_view::plan_view;
 use crate::project::{self, Project};
+use crate::score;
 use crate::terminal::Terminal;
 use crate::views;
 
@@ -75,6 +77,10 @@ pub fn story(arguments: &Run, terminal: &Terminal) -> Result<Story, Failure> {
         write_charts(&view, folder)?;
         terminal.say(&format!("wrote charts into {}", folder.display()));
     }
+    let is_drift = |warning: &&String| warning.contains("harp build --since");
+    for warning in view.warnings.iter().filter(is_drift) {
+        terminal.say(&format!("warning: {warning}"));
+    }
     if terminal.json {
         terminal.print_json(&view)?
     } else {
@@ -94,6 +100,8 @@ fn run_view(project: &Project, model: &ModelFile, arguments: &Run) -> Result<Run
         targets.push(views::target_view(target, &table, &unfinished, coverage)?);
         warnings.extend(target.warnings.iter().map(|warning| format!("{}: {warning}", target.target)));
     }
+    let found = model.targets.iter().find_map(|target| drift::in_runs(target, &build::learnable(&recorded)));
+    warnings.extend(found.map(|drift| drift.message));
     let plan = plan_of_largest(project, model, &recorded).transpose();
     let plan = match plan {
         Some(Ok(plan)) => Some(plan),
@@ -158,7 +166,9 @@ fn plan_of_largest(
     let site = site::find(project.experiment.learn.site.as_deref().unwrap_or("local"))?;
     let advised = recommend::advise(project, model, &site, &case, Limits::default(), true)?;
     let script = recommend::job_script(project, &site, &case, &advised, None)?;
-    Ok(Some(plan_view(&site, &case, &advised, script)))
+    let mut view = plan_view(&site, &case, &advised, script);
+    view.backtest = score::of(model, &score::unseen(project, model));
+    Ok(Some(view))
 }
 
 /// Every chart of the page as a file of its own.

@@ -219,6 +219,7 @@ pub fn plan() -> PlanView {
                 .to_owned(),
         ),
         warnings: vec![],
+        backtest: None,
     }
 }
 

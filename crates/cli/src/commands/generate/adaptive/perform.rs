@@ -6,6 +6,7 @@ use harp_measure::{Summary, Sweep, SweepEnd};
 
 use super::super::{Keeper, Session, failure};
 use crate::failure::{Exit, Failure};
+use crate::fingerprint;
 use crate::progress::Progress;
 use crate::sweep::Knowledge;
 
@@ -32,6 +33,7 @@ impl Session<'_> {
             ..self.sweep_of(&state, runs.clone())
         };
         let mut progress = Progress::new(self.terminal, knowledge, &runs, state.join("running.json"));
+        self.store.set_program(Some(fingerprint::of(self.project)));
         let mut keeper = Keeper { store: &mut self.store, host: &self.host };
         let summary = sweep.run(&mut keeper, &mut progress, &self.stop);
         progress.finish();
