@@ -22,7 +22,7 @@ pub use dnn::{Dnn, DnnMemory, DnnModel, DnnTraining, Offloaded};
 pub use estimates::Wanted;
 pub use import::{Import, ImportSlurm};
 pub use since::Since;
-pub use site::{Site, SiteCommand, SiteDiscover};
+pub use site::{Site, SiteBench, SiteCommand, SiteDiscover};
 pub use trace::{
     Simulate, Trace, TraceCompare, TraceConvert, TraceGenerate, TraceOutput, TracePredict, TraceReading,
     TraceSummary,
@@ -299,6 +299,13 @@ pub struct Predict {
     pub file: PathBuf,
     #[command(flatten)]
     pub model: ModelChoice,
+    /// The machine or node type to predict on, where the model knows several: a machine that `harp site
+    /// bench` measured, or a node type of the site with `descriptors`. Without it, this machine.
+    #[arg(long, value_name = "NAME")]
+    pub node_type: Option<String>,
+    /// The site whose node types hold. Without it, the experiment's.
+    #[arg(long, value_name = "SITE")]
+    pub site: Option<String>,
     /// The probability the interval holds.
     #[arg(long, value_name = "PROBABILITY", default_value = "0.9", value_parser = parse_probability)]
     pub interval: f64,
@@ -325,6 +332,10 @@ pub struct Recommend {
     /// The site whose machines, limits and prices hold: a name (`harp site` lists them) or a file.
     #[arg(long, value_name = "SITE")]
     pub site: Option<String>,
+    /// The machine or node type to predict on, where the model knows several: a machine that `harp site
+    /// bench` measured, or a node type of the site with `descriptors`. Without it, this machine.
+    #[arg(long, value_name = "NAME")]
+    pub node_type: Option<String>,
     /// The job may be killed with at most this probability.
     #[arg(long, value_name = "PROBABILITY", value_parser = parse_probability)]
     pub max_risk: Option<f64>,

@@ -12,6 +12,8 @@ mod failure;
 mod failures;
 mod fingerprint;
 mod freshness;
+mod machines;
+mod new_machine;
 mod plan_view;
 mod programs;
 mod progress;

@@ -5,6 +5,7 @@ use harp_history::Recorded;
 use harp_learn::{Backtest, ModelFile};
 use harp_report::{JudgedOn, ScoreView};
 
+use crate::machines::Machines;
 use crate::project::Project;
 
 /// The runs of an experiment its model has not learned from. What cannot be read is not worth stopping for.
@@ -17,10 +18,11 @@ pub fn unseen(project: &Project, model: &ModelFile) -> Vec<Recorded> {
 
 /// How the model's predictions of run time did: on runs it had not seen, if there are any, else on those
 /// held back while it was chosen.
-pub fn of(model: &ModelFile, unseen: &[Recorded]) -> Option<ScoreView> {
+pub fn of(project: &Project, model: &ModelFile, unseen: &[Recorded]) -> Option<ScoreView> {
     let walltime = model.target(&Target::Walltime)?;
-    let (mut table, _) =
-        harp_history::dataset(unseen.iter().map(|recorded| &recorded.run), &Target::Walltime);
+    let machines = Machines::all(project);
+    let runs = unseen.iter().map(|recorded| &recorded.run);
+    let (mut table, _) = harp_history::dataset_with(runs, &Target::Walltime, &|run| machines.further(run));
     table.rows.iter_mut().for_each(|row| row.scale = Scale::Test);
     // Runs with other features than the model knows cannot be judged.
     if let Ok(judged) = Backtest::of(walltime, &table, 0.0) {

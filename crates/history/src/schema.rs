@@ -40,12 +40,12 @@ const STEPS: [&str; FORMAT as usize] = [
 ",
     "
     -- What the program was, by what its files hold: a program that was edited is another one.
-    CREATE TABLE run_programs (
+    CREATE TABLE IF NOT EXISTS run_programs (
         run_id INTEGER PRIMARY KEY REFERENCES runs (id),
         program TEXT NOT NULL
     );
     -- What was measured of a machine, by its name.
-    CREATE TABLE machines (
+    CREATE TABLE IF NOT EXISTS machines (
         host TEXT PRIMARY KEY,
         descriptors TEXT NOT NULL,
         measured_ms INTEGER NOT NULL

@@ -32,7 +32,7 @@ pub struct ModelFile {
 }
 
 /// Which runs a model learned from: what came later, it has not seen.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Learned {
     /// When the latest of them began.
     pub until: Timestamp,
@@ -42,6 +42,9 @@ pub struct Learned {
     pub programs: Vec<String>,
     /// Names of the machines they ran on.
     pub hosts: Vec<String>,
+    /// The standard deviation of ln(truth/estimate) on a machine without runs, where several are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_machine: Option<f64>,
 }
 
 /// The outer object. `model` is kept as text, so that the checksum covers what was written.

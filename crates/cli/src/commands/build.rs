@@ -11,6 +11,8 @@ use serde::Serialize;
 use crate::arguments::{Build, BuildSettings};
 use crate::drift::{self, Drift};
 use crate::failure::{Exit, Failure};
+use crate::machines::Machines;
+use crate::new_machine;
 use crate::project::{self, Project};
 use crate::sweep::{self, Knowledge};
 use crate::terminal::Terminal;
@@ -40,7 +42,7 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<(), Failure> {
     write_model(&model, &file)?;
     terminal.say(&format!("wrote {}", file.display()));
     let drifts: Vec<Option<Drift>> =
-        model.targets.iter().map(|target| drift::in_runs(target, &learnable(&runs))).collect();
+        model.targets.iter().map(|target| drift::in_runs(&project, target, &learnable(&runs))).collect();
     drift::tell(drifts.iter().flatten().next(), terminal);
     let built: Vec<Built<'_>> =
         model.targets.iter().zip(&drifts).map(|(model, drift)| summary(model, drift.as_ref())).collect();
@@ -82,9 +84,11 @@ pub fn build_model(
         terminal
             .say(&format!("{leaked} runs of cases that are now to be predicted (scale test) are left out"));
     }
+    let machines = Machines::telling(project, recorded);
     let mut models = Vec::new();
     for target in &project.experiment.learn.targets {
-        let (table, skipped) = harp_history::dataset(runs.iter().copied(), target);
+        let (table, skipped) =
+            harp_history::dataset_with(runs.iter().copied(), target, &|run| machines.further(run));
         if skipped.failed > 0 && models.is_empty() {
             terminal.say(&format!(
                 "{} that failed or ended at another limit say nothing of {target} and are left out",
@@ -104,7 +108,9 @@ pub fn build_model(
     }
     let created_by = format!("harp {}", env!("CARGO_PKG_VERSION"));
     let model = ModelFile::new(&project.experiment.application(), &created_by, models);
-    Ok(ModelFile { learned: learned(recorded), ..model })
+    let new_machine = new_machine::spread(&runs, &machines, &options);
+    let learned = learned(recorded).map(|learned| Learned { new_machine, ..learned });
+    Ok(ModelFile { learned, ..model })
 }
 
 /// The runs without those at other scales that are the same case as one to be predicted: predicting
@@ -155,6 +161,7 @@ fn learned(recorded: &[Recorded]) -> Option<Learned> {
         runs: runs.len(),
         programs: distinct(runs.iter().filter_map(|recorded| recorded.program.clone()).collect()),
         hosts: distinct(runs.iter().map(|recorded| recorded.host.name.clone()).collect()),
+        new_machine: None,
     })
 }
 

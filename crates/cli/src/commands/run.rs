@@ -18,6 +18,7 @@ use crate::commands::generate::Session;
 use crate::commands::{build, generate, recommend, site};
 use crate::drift;
 use crate::failure::{Exit, Failure};
+use crate::machines::{Machine, Machines};
 use crate::plan_view::plan_view;
 use crate::project::{self, Project};
 use crate::score;
@@ -94,13 +95,19 @@ fn run_view(project: &Project, model: &ModelFile, arguments: &Run) -> Result<Run
     let coverage = project.experiment.learn.interval;
     let mut targets = Vec::new();
     let mut warnings = Vec::new();
-    let unfinished = views::unfinished_tests(&recorded);
+    // A model that knows several machines is asked about this one.
+    let machine = Machine::find(project, model, None, None)?;
+    let machines = Machines::telling(project, &recorded);
+    let mut unfinished = views::unfinished_tests(&recorded);
+    unfinished.iter_mut().for_each(|case| machine.add(case));
     for target in &model.targets {
-        let (table, _) = harp_history::dataset(recorded.iter().map(|recorded| &recorded.run), &target.target);
+        let runs = recorded.iter().map(|recorded| &recorded.run);
+        let (table, _) = harp_history::dataset_with(runs, &target.target, &|run| machines.further(run));
         targets.push(views::target_view(target, &table, &unfinished, coverage)?);
         warnings.extend(target.warnings.iter().map(|warning| format!("{}: {warning}", target.target)));
     }
-    let found = model.targets.iter().find_map(|target| drift::in_runs(target, &build::learnable(&recorded)));
+    let found =
+        model.targets.iter().find_map(|target| drift::in_runs(project, target, &build::learnable(&recorded)));
     warnings.extend(found.map(|drift| drift.message));
     let plan = plan_of_largest(project, model, &recorded).transpose();
     let plan = match plan {
@@ -148,8 +155,12 @@ fn plan_of_largest(
     recorded: &[Recorded],
 ) -> Result<Option<PlanView>, Failure> {
     let Some(walltime) = model.target(&Target::Walltime) else { return Ok(None) };
-    let predicted =
-        |configuration: &Configuration| Some(walltime.predict(&configuration.features()).ok()?.estimate);
+    let machine = Machine::find(project, model, None, None)?;
+    let predicted = |configuration: &Configuration| {
+        let mut features = configuration.features();
+        machine.add(&mut features);
+        Some(walltime.predict(&features).ok()?.estimate)
+    };
     let tests =
         recorded.iter().map(|recorded| &recorded.run.configuration).filter(|one| one.scale == Scale::Test);
     let largest = tests
@@ -167,7 +178,7 @@ fn plan_of_largest(
     let advised = recommend::advise(project, model, &site, &case, Limits::default(), true)?;
     let script = recommend::job_script(project, &site, &case, &advised, None)?;
     let mut view = plan_view(&site, &case, &advised, script);
-    view.backtest = score::of(model, &score::unseen(project, model));
+    view.backtest = score::of(project, model, &score::unseen(project, model));
     Ok(Some(view))
 }
 

@@ -6,6 +6,7 @@ use harp_learn::{Learned, ModelFile, TargetModel, change, shift};
 
 use super::{Cause, Drift};
 use crate::fingerprint;
+use crate::machines::Machines;
 use crate::project::Project;
 
 /// Half the width of a 90 % interval, in standard deviations.
@@ -17,10 +18,12 @@ const ENOUGH: usize = 3;
 pub fn in_model(project: &Project, model: &ModelFile, unseen: &[Recorded]) -> Option<Drift> {
     let learned = model.learned.as_ref()?;
     let of_time = time_model(model)?;
+    let machines = Machines::all(project);
     // A test case is larger than what was learned from: being wrong about it is no drift.
     let newer = unseen.iter().filter(|recorded| recorded.run.started > learned.until);
-    let newer: Vec<(&Recorded, f64, f64)> =
-        newer.filter_map(|recorded| judged(of_time, &recorded.run).map(|(r, s)| (recorded, r, s))).collect();
+    let newer: Vec<(&Recorded, f64, f64)> = newer
+        .filter_map(|recorded| judged(of_time, &machines, &recorded.run).map(|(r, s)| (recorded, r, s)))
+        .collect();
     let residuals: Vec<(f64, f64)> = newer.iter().map(|(_, residual, spread)| (*residual, *spread)).collect();
     if let Some(found) = shift(&residuals) {
         let since: Vec<&Recorded> = newer[found.first..].iter().map(|(recorded, ..)| *recorded).collect();
@@ -39,13 +42,14 @@ fn program_is_gone(project: &Project, learned: &Learned, newer: &[(&Recorded, f6
 }
 
 /// Whether runs changed at some moment, by a model that learned from all of them.
-pub fn in_runs(model: &TargetModel, recorded: &[Recorded]) -> Option<Drift> {
+pub fn in_runs(project: &Project, model: &TargetModel, recorded: &[Recorded]) -> Option<Drift> {
     if !matches!(model.target, Target::Walltime | Target::CpuTime) {
         return None;
     }
+    let machines = Machines::all(project);
     let mut seen: Vec<(&Recorded, f64)> = recorded
         .iter()
-        .filter_map(|one| judged(model, &one.run).map(|(residual, _)| (one, residual)))
+        .filter_map(|one| judged(model, &machines, &one.run).map(|(residual, _)| (one, residual)))
         .collect();
     seen.sort_by_key(|(recorded, _)| recorded.run.started);
     let residuals: Vec<f64> = seen.iter().map(|(_, residual)| *residual).collect();
@@ -64,7 +68,7 @@ fn time_model(model: &ModelFile) -> Option<&TargetModel> {
 }
 
 /// ln(truth/estimate) of a completed run inside what was measured, and the spread its prediction has.
-fn judged(model: &TargetModel, run: &Run) -> Option<(f64, f64)> {
+fn judged(model: &TargetModel, machines: &Machines, run: &Run) -> Option<(f64, f64)> {
     if !run.outcome.is_completed() {
         return None;
     }
@@ -72,7 +76,9 @@ fn judged(model: &TargetModel, run: &Run) -> Option<(f64, f64)> {
         Target::CpuTime => run.usage.cpu_time()?,
         _ => run.usage.walltime?,
     };
-    let prediction = model.predict(&run.configuration.features()).ok()?;
+    let mut features = run.configuration.features();
+    features.extend(machines.further(run));
+    let prediction = model.predict(&features).ok()?;
     if prediction.extrapolates() || truth.0 <= 0.0 {
         return None;
     }
