@@ -1,10 +1,12 @@
 //! The command line: one definition from which parsing, help, completions, man pages and the
 //! reference all come.
 
+mod adaptive;
 mod backtest;
 mod dnn;
 mod estimates;
 mod import;
+mod since;
 mod site;
 mod trace;
 
@@ -14,11 +16,13 @@ use clap::{Args, Parser, Subcommand};
 use harp_core::{Money, Scale, Seconds};
 use harp_learn::BuildOptions;
 
+pub use adaptive::{Adaptive, Goal, Per};
 pub use backtest::{Backtest, Judged};
 pub use dnn::{Dnn, DnnMemory, DnnModel, DnnTraining, Offloaded};
 pub use estimates::Wanted;
 pub use import::{Import, ImportSlurm};
-pub use site::{Site, SiteCommand, SiteDiscover};
+pub use since::Since;
+pub use site::{Site, SiteBench, SiteCommand, SiteDiscover};
 pub use trace::{
     Simulate, Trace, TraceCompare, TraceConvert, TraceGenerate, TraceOutput, TracePredict, TraceReading,
     TraceSummary,
@@ -71,14 +75,16 @@ pub enum Command {
     Plan(Plan),
     /// Run what is missing of an experiment and record what it used
     #[command(
-        after_help = "Examples:\n  harp generate\n  harp generate --scale sd --scale fs\n  harp generate --retry-failed\n\nInterrupted or killed, call it again: finished runs are kept and not run again."
+        after_help = "Examples:\n  harp generate\n  harp generate --scale sd --scale fs\n  harp generate --retry-failed\n  harp generate --adaptive --budget 30min --until-width 1.3\n  harp generate --adaptive --for n=4000 --goal cheapest --max-time 10m\n\nInterrupted or killed, call it again: finished runs are kept and not run again."
     )]
     Generate(Generate),
     /// Show how far an experiment is
     #[command(after_help = "Examples:\n  harp status\n  watch -n 2 harp status")]
     Status(Status),
     /// Learn a model from the runs
-    #[command(after_help = "Examples:\n  harp build\n  harp build --policy cost --seed 7")]
+    #[command(
+        after_help = "Examples:\n  harp build\n  harp build --policy cost --seed 7\n  harp build --since 2026-03-01   after the program or the machine has changed"
+    )]
     Build(Build),
     /// Show every candidate model with its scores, and why the winner won
     #[command(after_help = "Examples:\n  harp models\n  harp models --target peak_memory --json")]
@@ -205,6 +211,8 @@ pub struct Generate {
     /// Exit with 7 also when runs were ended at their limit of time or memory.
     #[arg(long, conflicts_with = "allow_failed")]
     pub strict: bool,
+    #[command(flatten)]
+    pub adaptive: Adaptive,
 }
 
 /// Arguments of `harp status`.
@@ -263,6 +271,9 @@ pub struct Build {
     /// Where to write the model. Without it, .harp/model.json beside the experiment file.
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
+    /// Learn only from runs that began since then: a date or a moment (UTC), or a time ago such as 30d.
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<Since>,
 }
 
 /// Where a model is.
@@ -299,6 +310,13 @@ pub struct Predict {
     pub file: PathBuf,
     #[command(flatten)]
     pub model: ModelChoice,
+    /// The machine or node type to predict on, where the model knows several: a machine that `harp site
+    /// bench` measured, or a node type of the site with `descriptors`. Without it, this machine.
+    #[arg(long, value_name = "NAME")]
+    pub node_type: Option<String>,
+    /// The site whose node types hold. Without it, the experiment's.
+    #[arg(long, value_name = "SITE")]
+    pub site: Option<String>,
     /// The probability the interval holds.
     #[arg(long, value_name = "PROBABILITY", default_value = "0.9", value_parser = parse_probability)]
     pub interval: f64,
@@ -325,6 +343,10 @@ pub struct Recommend {
     /// The site whose machines, limits and prices hold: a name (`harp site` lists them) or a file.
     #[arg(long, value_name = "SITE")]
     pub site: Option<String>,
+    /// The machine or node type to predict on, where the model knows several: a machine that `harp site
+    /// bench` measured, or a node type of the site with `descriptors`. Without it, this machine.
+    #[arg(long, value_name = "NAME")]
+    pub node_type: Option<String>,
     /// The job may be killed with at most this probability.
     #[arg(long, value_name = "PROBABILITY", value_parser = parse_probability)]
     pub max_risk: Option<f64>,

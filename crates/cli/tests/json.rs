@@ -42,9 +42,12 @@ fn every_documented_key_is_there() {
     // names enough for a guess
     let named = "JobID|State|Elapsed|JobName\n1|COMPLETED|1:00|a_n1\n2|FAILED|2:00|a_n2\n";
     fs::write(here.join("named.txt"), named).unwrap();
-    let calls: [(&str, &[&str]); 25] = [
+    let other = EXPERIMENT.replace("\"count\"", "\"chosen\"").replace("repetitions = 2", "");
+    fs::write(here.join("chosen.toml"), other).unwrap();
+    let calls: [(&str, &[&str]); 27] = [
         ("init", &["init", "--output", "new.toml", "--json", "--", "./app", "--size", "100"]),
         ("generate", &["generate", "--scale", "sd", "--json"]),
+        ("generate --adaptive", &["generate", "chosen.toml", "--adaptive", "--json"]),
         ("plan", &["plan", "--json"]),
         ("run", &["run", "--json"]),
         ("build", &["build", "--json"]),
@@ -59,6 +62,7 @@ fn every_documented_key_is_there() {
         ("site list", &["site", "list", "--json"]),
         ("site show", &["site", "show", "osc-pitzer", "--json"]),
         ("site discover", &["site", "discover", "--file", scontrol, "--output", "cluster.toml", "--json"]),
+        ("site bench", &["site", "bench", "--json"]),
         ("site check", &["site", "check", "cluster.toml", "--json"]),
         ("import slurm", &["import", "slurm", "--file", "named.txt", "--runs", "--json"]),
         ("dnn memory", &["dnn", "memory", "gpt2", "--gpu", "V100-16", "--json"]),

@@ -7,6 +7,7 @@
 mod allocation;
 mod configuration;
 mod dataset;
+mod descriptors;
 mod distribution;
 mod host;
 mod loss;
@@ -25,6 +26,7 @@ mod usage;
 pub use allocation::Allocation;
 pub use configuration::{Configuration, ConfigurationKey};
 pub use dataset::{Column, Dataset, DatasetError, Observed, Row, Target};
+pub use descriptors::Descriptors;
 pub use distribution::{Distribution, DistributionError};
 pub use host::{Cache, Gpu, Host};
 pub use loss::Loss;

@@ -7,12 +7,13 @@ mod dataset;
 mod error;
 mod filesystem;
 pub mod import;
+mod machines;
 mod schema;
 mod store;
 mod sweep;
 mod table;
 
-pub use dataset::{Skipped, dataset};
+pub use dataset::{Skipped, dataset, dataset_with};
 pub use error::HistoryError;
 pub use store::{Recorded, Store};
 pub use sweep::{SweepColumns, read_sweep};

@@ -9,6 +9,7 @@
 //! This room never decides what to run (that is `experiment`), never keeps runs (that is
 //! `history`), never prints, and leaves nothing running when it returns.
 
+mod bench;
 mod cgroup;
 mod energy;
 mod error;
@@ -31,6 +32,7 @@ mod transfers;
 mod used;
 mod wait;
 
+pub use bench::bench;
 pub use error::ExecuteError;
 pub use execute::{Measured, execute};
 pub use host::{available_cores, host};

@@ -1,5 +1,7 @@
 //! `harp generate`: runs what is missing of an experiment and records what it used.
 
+mod adaptive;
+
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs::File;
@@ -15,6 +17,7 @@ use serde::Serialize;
 use crate::arguments::Generate;
 use crate::failure::{Exit, Failure};
 use crate::failures::{self, FailedRun};
+use crate::fingerprint;
 use crate::progress::Progress;
 use crate::project::Project;
 use crate::sweep::{self, Knowledge};
@@ -42,6 +45,9 @@ pub struct Done {
 /// Runs what is missing.
 pub fn generate(arguments: &Generate, terminal: &Terminal) -> Result<ExitCode, Failure> {
     let project = Project::load(&arguments.experiment.file, terminal)?;
+    if arguments.adaptive.adaptive {
+        return adaptive::adaptive(&project, arguments, terminal);
+    }
     if arguments.dry_run {
         return super::plan::show(&project, &arguments.scale, terminal).map(|()| ExitCode::SUCCESS);
     }
@@ -244,6 +250,7 @@ impl<'a> Session<'a> {
         let spent = knowledge.spent().clone();
         let sweep = Sweep { spent, price: Some(&price), ..self.sweep_of(&state, runs.clone()) };
         let mut progress = Progress::new(self.terminal, knowledge, &runs, state.join("running.json"));
+        self.store.set_program(Some(fingerprint::of(self.project)));
         let mut keeper = Keeper { store: &mut self.store, host: &self.host };
         let summary = sweep.run(&mut keeper, &mut progress, &self.stop);
         progress.finish();

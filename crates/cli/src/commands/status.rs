@@ -8,9 +8,11 @@ use harp_report::{Cell, Column, Table};
 use serde::Serialize;
 
 use crate::arguments::Status;
+use crate::drift::{self, Drift};
 use crate::failure::Failure;
 use crate::progress::Running;
-use crate::project::Project;
+use crate::project::{self, Project};
+use crate::score;
 use crate::sweep::{self, Knowledge, Standing};
 use crate::terminal::Terminal;
 
@@ -22,6 +24,7 @@ struct Answer {
     running: Vec<Running>,
     expected_seconds_left: Option<f64>,
     model: Option<String>,
+    drift: Option<Drift>,
 }
 
 /// How many planned runs of a scale stand where.
@@ -64,12 +67,19 @@ pub fn status(arguments: &Status, terminal: &Terminal) -> Result<(), Failure> {
         running: running(&project),
         expected_seconds_left: left,
         model: fs::metadata(project.model_file()).is_ok().then(|| project.model_file().display().to_string()),
+        drift: drift(&project),
     };
     if terminal.json {
         return terminal.print_json(&answer);
     }
     terminal.print_table(&table(&answer))?;
     terminal.print_text(&words(&answer))
+}
+
+/// Whether the model's program or its runs have changed since it was built.
+fn drift(project: &Project) -> Option<Drift> {
+    let model = project::read_model(&project.model_file()).ok()?;
+    drift::in_model(project, &model, &score::unseen(project, &model))
 }
 
 /// What a sweep says is running, if that sweep is alive.
@@ -112,5 +122,6 @@ fn words(answer: &Answer) -> String {
         Some(_) => "a model is built: harp predict, harp models".to_owned(),
         None => "no model yet: harp build".to_owned(),
     });
+    lines.extend(answer.drift.as_ref().map(|drift| format!("warning: {}", drift.message)));
     lines.join("\n")
 }

@@ -221,6 +221,7 @@ pub fn plan() -> PlanView {
                 .to_owned(),
         ),
         warnings: vec![],
+        backtest: None,
     }
 }
 
