@@ -10,6 +10,7 @@ mod commands;
 mod failure;
 mod failures;
 mod freshness;
+mod on_slurm;
 mod plan_view;
 mod programs;
 mod progress;
@@ -34,7 +35,10 @@ fn main() -> ExitCode {
         Err(error) => return refuse(&error),
     };
     let terminal = Terminal::new(arguments.json, arguments.quiet, arguments.color);
-    match commands::run(arguments.command, &terminal) {
+    let Some(command) = arguments.command.or_else(commands::usual) else {
+        return refuse(&Arguments::no_command());
+    };
+    match commands::run(command, &terminal) {
         Ok(code) => code,
         Err(failure) => {
             terminal.say_even_if_quiet(&failure.to_string());
