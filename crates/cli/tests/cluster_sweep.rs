@@ -191,6 +191,8 @@ fn a_sweep_survives_two_kills_and_a_restart_of_the_controller_and_agrees_with_ac
         let memory: Option<f64> =
             cell(&format!("{job}.batch"), "MaxRSS").parse().ok().filter(|&rss: &f64| rss > 0.0);
         match memory {
+            // of a program that is gone at once nobody has a figure
+            None if n == 7 || n == 8 => {}
             None => assert!(is_filled("peak_memory"), "{run:#}"),
             Some(memory) => {
                 let least = if expected == "out_of_memory" { f64::from(150 << 20) } else { 0.0 };
@@ -220,7 +222,7 @@ const SHORT: &str = r#"
 name = "short"
 
 [program]
-command = "sh -c 'echo {n} >> starts; test {n} -ne 13; sleep 0.2; echo figure {n}'"
+command = "sh -c 'echo {n} >> starts; sleep 0.2; echo figure {n}; test {n} -ne 13'"
 
 [parameters.n]
 type = "integer"
@@ -259,7 +261,7 @@ fn short_runs_share_jobs_and_go_on_after_a_kill() {
         let walltime = run["usage"]["walltime"].as_f64().unwrap();
         assert!((0.19..5.0).contains(&walltime), "{run:#}");
         assert_eq!(run["usage"]["filled"][0], "walltime", "harp's own figure says so");
-        assert_eq!(run["metrics"]["figure"].as_i64(), Some(n));
+        assert_eq!(run["metrics"]["figure"].as_f64(), Some(n as f64));
     }
     let accounts = cluster
         .ask("sacct", &["-n", "-X", "-P", "-o", "Account,Partition,Comment", "--starttime=now-1hours"]);
@@ -270,11 +272,11 @@ const LONG: &str = r#"
 name = "long"
 
 [program]
-command = "sh -c 'echo {n} >> starts; if [ {n} = 1 -a -e again ]; then exit 0; fi; sleep {n}'"
+command = "sh -c 'echo {n} >> starts; sleep {n}'"
 
 [parameters.n]
 type = "integer"
-sd = [500, 1]
+sd = [500, 501]
 
 [allocation]
 cores = 1
@@ -284,9 +286,9 @@ targets = ["walltime"]
 "#;
 
 #[test]
-fn cancelled_from_outside_is_an_outcome_and_a_requeued_run_runs_again() {
+fn cancelled_from_outside_is_an_outcome_and_a_run_on_a_broken_node_runs_again() {
     let cluster = Cluster::shared();
-    let folder = folder(&LONG.replace("sd = [500, 1]", "sd = [500, 501]"));
+    let folder = folder(LONG);
     let here = folder.path();
     let mut harp = begin(cluster, here, &["generate", "--on", "slurm", "--yes", "--time", "20m"]);
     wait_until("both runs", 60, || starts(here).len() == 2);
@@ -300,7 +302,15 @@ fn cancelled_from_outside_is_an_outcome_and_a_requeued_run_runs_again() {
     wait_until("accounting", 30, || jobs_of(cluster, here).len() == 2);
     // the node of one fails: Slurm puts it back into the queue, and it runs again
     let requeued = task_of(501);
-    cluster.ask("scontrol", &["requeue", &requeued]);
+    let state = |node: &str, state: &str| {
+        cluster.ask(
+            "scontrol",
+            &["update", &format!("nodename={node}"), &format!("state={state}"), "reason=test"],
+        );
+    };
+    let node = cluster.ask("squeue", &["-h", "-j", &requeued, "-o", "%N"]).trim().to_owned();
+    state(&node, "down");
+    state(&node, "resume");
     // Slurm waits two minutes with it; a test does not
     wait_until("it is back in the queue", 60, || {
         cluster
@@ -331,18 +341,20 @@ fn nothing_is_submitted_without_a_yes_and_what_cannot_run_is_refused() {
     let output = cluster.harp(here, &["generate", "--on", "slurm"], 2);
     let said = support::stderr(&output);
     assert!(said.contains("core-hours") && said.contains("--yes"), "{said}");
-    assert!(
-        cluster.ask("squeue", &["--me", "-h", "-o", "%j"]).lines().all(|name| !name.starts_with("harp-x"))
-    );
+    let is_batch = |entry: &fs::DirEntry| entry.path().join("tasks.json").exists();
+    let batches = fs::read_dir(here.join(".harp/slurm")).unwrap().flatten().filter(is_batch).count();
+    assert_eq!(batches, 0);
     let output = cluster.harp(here, &["generate", "--on", "slurm", "--yes", "--partition", "moon"], 2);
     assert!(support::stderr(&output).contains("it has debug, batch"), "{}", support::stderr(&output));
     fs::write(here.join("harp.toml"), SHORT.replace("cores = 1", "cores = 5000")).unwrap();
     let output = cluster.harp(here, &["generate", "--on", "slurm", "--yes"], 4);
     assert!(support::stderr(&output).contains("5000 cores asked for"), "{}", support::stderr(&output));
-    fs::write(here.join("harp.toml"), SHORT).unwrap();
-    let output = cluster.harp(here, &["generate", "--on", "slurm", "--yes", "--account", "nobody"], 4);
+    let featured = SHORT.replace("cores = 1", "cores = 1\nconstraint = \"nowhere\"");
+    fs::write(here.join("harp.toml"), featured).unwrap();
+    let output = cluster.harp(here, &["generate", "--on", "slurm", "--yes"], 4);
     let said = support::stderr(&output);
-    assert!(said.contains("Slurm does not take the job") && said.contains("account"), "{said}");
+    assert!(said.contains("Slurm does not take the job: ") && said.contains("feature"), "{said}");
+    assert!(said.contains("--test-only"), "{said}");
     let output =
         support::harp(here, &["generate", "--on", "slurm"]).env("PATH", "/nonexistent").output().unwrap();
     assert_eq!(output.status.code(), Some(6), "{}", support::stderr(&output));

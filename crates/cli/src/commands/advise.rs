@@ -48,7 +48,7 @@ pub fn advise(arguments: &Advise, terminal: &Terminal) -> Result<(), Failure> {
     let site = site(arguments)?;
     let care = Care { risk: arguments.risk, least_jobs: arguments.least, ..Care::default() };
     let recurring = advise_on_past(&jobs, site.as_ref(), &care);
-    let sum = |of: fn(&Advice) -> f64| recurring.iter().map(of).sum::<f64>();
+    let sum = |of: fn(&Advice) -> f64| recurring.iter().map(of).fold(0.0, |sum, one| sum + one);
     let answer = Answer {
         since_seconds: arguments.since.0,
         jobs: jobs.len(),
@@ -56,7 +56,7 @@ pub fn advise(arguments: &Advise, terminal: &Terminal) -> Result<(), Failure> {
         core_hours: sum(|advice| advice.core_hours),
         core_hours_saved: sum(|advice| advice.core_hours_saved),
         core_hours_lost: sum(|advice| advice.core_hours_lost),
-        saved: recurring.iter().map(|advice| advice.saved.map(|saved| saved.0)).sum(),
+        saved: recurring.iter().try_fold(0.0, |sum, advice| Some(sum + advice.saved?.0)),
         money_unit: site.as_ref().map(|site| site.unit.as_str()),
         notes: &reading.notes,
     };

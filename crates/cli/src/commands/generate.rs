@@ -45,10 +45,10 @@ pub fn generate(arguments: &Generate, terminal: &Terminal) -> Result<ExitCode, F
     let project = Project::load(&arguments.experiment.file, terminal)?;
     let on_slurm = match arguments.slurm.on {
         Where::Here => None,
-        Where::Slurm => Some(OnSlurm::connect(&arguments.slurm, &project)?),
+        Where::Slurm => Some(OnSlurm::connect(&arguments.slurm, &project, terminal)?),
     };
     if let (true, Some(on_slurm)) = (arguments.dry_run, &on_slurm) {
-        return show_jobs(on_slurm, &project, arguments, terminal).map(|()| ExitCode::SUCCESS);
+        return show_jobs(on_slurm, &project, arguments).map(|()| ExitCode::SUCCESS);
     }
     if arguments.dry_run {
         return super::plan::show(&project, &arguments.scale, terminal).map(|()| ExitCode::SUCCESS);
@@ -269,7 +269,7 @@ impl<'a> Session<'a> {
         if let Some(on_slurm) = &self.on_slurm {
             let mut progress = Progress::new(self.terminal, knowledge, &runs, state.join("running.json"));
             let (project, store, stop) = (self.project, &mut self.store, &self.stop);
-            let summary = on_slurm.sweep(project, runs, &site, store, &mut progress, stop, self.terminal);
+            let summary = on_slurm.sweep(project, runs, &site, store, &mut progress, stop);
             progress.finish();
             return summary;
         }
@@ -282,16 +282,11 @@ impl<'a> Session<'a> {
 }
 
 /// The job scripts of what is missing, and what they cost.
-fn show_jobs(
-    on_slurm: &OnSlurm<'_>,
-    project: &Project,
-    arguments: &Generate,
-    terminal: &Terminal,
-) -> Result<(), Failure> {
+fn show_jobs(on_slurm: &OnSlurm<'_>, project: &Project, arguments: &Generate) -> Result<(), Failure> {
     let knowledge = Knowledge::of(project)?;
     let plan = sweep::planned(project, &arguments.scale, &knowledge)?;
     let missing = sweep::remaining(plan.runs, &sweep::outcomes(project)?, arguments.retry_failed);
-    on_slurm.show(project, &missing, &knowledge, terminal)
+    on_slurm.show(project, &missing, &knowledge)
 }
 
 /// Puts every finished run into the history.

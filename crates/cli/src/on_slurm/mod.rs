@@ -31,13 +31,18 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 pub struct OnSlurm<'a> {
     pub cluster: Cluster,
     arguments: &'a SweepJobs,
+    terminal: &'a Terminal,
 }
 
 impl<'a> OnSlurm<'a> {
     /// Asks the cluster what it is.
-    pub fn connect(arguments: &'a SweepJobs, project: &Project) -> Result<OnSlurm<'a>, Failure> {
+    pub fn connect(
+        arguments: &'a SweepJobs,
+        project: &Project,
+        terminal: &'a Terminal,
+    ) -> Result<OnSlurm<'a>, Failure> {
         let preferred = project.experiment.learn.site.as_deref();
-        Ok(OnSlurm { cluster: Cluster::connect(&arguments.jobs, preferred)?, arguments })
+        Ok(OnSlurm { cluster: Cluster::connect(&arguments.jobs, preferred)?, arguments, terminal })
     }
 
     fn packing(&self) -> Packing {
@@ -85,13 +90,8 @@ impl<'a> OnSlurm<'a> {
     }
 
     /// Prints the scripts of some runs and what they cost; nothing is submitted.
-    pub fn show(
-        &self,
-        project: &Project,
-        runs: &[PlannedRun],
-        knowledge: &Knowledge,
-        terminal: &Terminal,
-    ) -> Result<(), Failure> {
+    pub fn show(&self, project: &Project, runs: &[PlannedRun], knowledge: &Knowledge) -> Result<(), Failure> {
+        let terminal = self.terminal;
         self.check(project, runs)?;
         let runner = vec!["harp".to_owned(), "within-job".to_owned()];
         self.with_sweep(project, knowledge, runner, |sweep| {
@@ -120,8 +120,8 @@ impl<'a> OnSlurm<'a> {
         store: &mut Store,
         observer: &mut dyn Observer,
         stop: &Stop,
-        terminal: &Terminal,
     ) -> Result<Summary, Failure> {
+        let terminal = self.terminal;
         let application = project.experiment.application();
         let opened = open_batches(store, &application)?;
         let fresh: Vec<PlannedRun> = runs.iter().filter(|run| !is_open(&opened, run)).cloned().collect();

@@ -215,7 +215,7 @@ mod tests {
         let text = fs::read(here.join("0-1.result")).unwrap();
         let result: InsideResult = serde_json::from_slice(&text).unwrap();
         assert_eq!(result.outcome, Outcome::Failed { exit_code: 3 });
-        assert!(result.usage.walltime.is_some() && result.usage.peak_memory.is_some());
+        assert!(result.usage.walltime.is_some() && result.usage.user_time.is_some());
         // put back into the queue after the first: only the second is run again
         fs::remove_file(here.join("0-1.result")).unwrap();
         run_task(here, 0, &Stop::new()).unwrap();

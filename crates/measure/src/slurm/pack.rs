@@ -124,13 +124,25 @@ impl Filling {
 
 /// The arrays for some runs, in their order as far as grouping allows.
 pub fn arrays(candidates: &[Candidate], packing: &Packing) -> Vec<Array> {
+    let even =
+        |request: &JobRequest| Packing { target: even_target(candidates, request, packing), ..*packing };
+    let mut targets: Vec<(&JobRequest, Packing)> = Vec::new();
     let mut jobs: Vec<(Filling, Option<Seconds>)> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     for candidate in candidates {
         let alone = candidate.goes_alone(packing);
+        let known = targets.iter().find(|(request, _)| **request == candidate.request);
+        let packing = match known {
+            Some((_, packing)) => *packing,
+            None => {
+                let packing = even(&candidate.request);
+                targets.push((&candidate.request, packing));
+                packing
+            }
+        };
         let joined = !alone
             && open.iter().rev().any(|&index| {
-                jobs.get_mut(index).is_some_and(|(filling, _)| filling.add(candidate, packing))
+                jobs.get_mut(index).is_some_and(|(filling, _)| filling.add(candidate, &packing))
             });
         if joined {
             continue;
@@ -163,6 +175,19 @@ pub fn arrays(candidates: &[Candidate], packing: &Packing) -> Vec<Array> {
         }
     }
     arrays
+}
+
+/// How full jobs of one request are to be, so that they are about equal: a last one with little in it
+/// would be an array of its own.
+fn even_target(candidates: &[Candidate], request: &JobRequest, packing: &Packing) -> Seconds {
+    let packed = candidates.iter().filter(|one| one.request == *request && !one.goes_alone(packing));
+    let estimates: Vec<f64> = packed.filter_map(|one| one.estimate()).map(|time| time.0).collect();
+    let total: f64 = estimates.iter().sum();
+    let by_time = (total / packing.target.0).ceil().max(1.0);
+    let by_number = (estimates.len() as f64 / MOST_IN_A_JOB as f64).ceil().max(1.0);
+    let share = total / by_time.max(by_number);
+    // a rounding error must not leave the last run over
+    Seconds((share * (1.0 + 1e-9)).min(packing.target.0))
 }
 
 /// A time in whole minutes, in steps of about a quarter.
@@ -201,7 +226,7 @@ mod tests {
     #[test]
     fn short_runs_share_a_job_and_long_ones_have_their_own() {
         let short: Vec<Candidate> = (0..500).map(|n| candidate(n, 1, Some(60.0), Some(1.0))).collect();
-        assert_eq!(shape(&arrays(&short, &PACKING)), [[300, 200]]);
+        assert_eq!(shape(&arrays(&short, &PACKING)), [[250, 250]]);
         let long: Vec<Candidate> = (0..3).map(|n| candidate(n, 1, Some(3600.0), Some(1000.0))).collect();
         let long = arrays(&long, &PACKING);
         assert_eq!(shape(&long), [[1, 1, 1]]);

@@ -17,6 +17,9 @@ use crate::on_slurm::{Asked, Books, Cluster, PATIENCE, check_names, failure, ope
 use crate::project::Project;
 use crate::terminal::Terminal;
 
+/// Memory that counts for the job and not for its program.
+const BESIDE: Bytes = Bytes(64 << 20);
+
 /// A case that is about to be run.
 pub struct Case<'a> {
     project: &'a Project,
@@ -125,9 +128,11 @@ impl<'a> Case<'a> {
         self.cluster.site.price(&allocation, &self.asked.placement, time).ok()
     }
 
-    /// The plan the case is run with.
+    /// The memory of a first attempt: the plan's, and what the job's shell and harp take beside the program.
     pub fn planned_memory(&self) -> Option<Bytes> {
-        self.plan.memory.and_then(|memory| memory.request)
+        let request = self.plan.memory.and_then(|memory| memory.request)?;
+        let memory = Bytes(request.0.saturating_add(BESIDE.0));
+        Some(self.most_memory().map_or(memory, |most| memory.min(most)))
     }
 
     pub fn project(&self) -> &Project {

@@ -53,7 +53,7 @@ pub fn submit(arguments: &Submit, terminal: &Terminal) -> Result<ExitCode, Failu
     let plan = advised.plan().ok_or_else(|| Failure::bad_input("no plan was chosen"))?;
     let mut case = Case::of(&project, &cluster, &values, plan)?;
 
-    let first = Attempt { time: plan.time.request, memory: plan.memory.and_then(|memory| memory.request) };
+    let first = Attempt { time: plan.time.request, memory: case.planned_memory() };
     let highest = case.price(&first);
     let words = format!(
         "{} with {} for {}: expected {}, at most {}{}",

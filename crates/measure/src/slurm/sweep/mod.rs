@@ -237,12 +237,13 @@ impl State<'_, '_> {
             return Ok(false);
         }
         let queue = client::queue(&names, false)?;
-        let mut gone = Vec::new();
+        // Accounting catches up within seconds: what has just left the queue is news.
+        let mut news = false;
         for batch in &mut self.open {
-            if batch.note_queue(&queue) {
-                gone.extend(batch.job);
-            }
+            news |= batch.note_queue(&queue);
         }
+        let gone: Vec<u64> =
+            self.open.iter().filter(|batch| batch.has_gone()).filter_map(|batch| batch.job).collect();
         if gone.is_empty() {
             return Ok(false);
         }
@@ -253,6 +254,6 @@ impl State<'_, '_> {
                 Err(error) => return Err(error.into()),
             }
         }
-        self.settle(false)
+        Ok(self.settle(false)? || news)
     }
 }

@@ -136,18 +136,27 @@ impl Open {
         serde_json::from_slice(&fs::read(self.folder.result(placed.task, placed.place)).ok()?).ok()
     }
 
-    /// Takes note of the queue; whether some task that is not settled has left it.
+    /// Takes note of the queue; whether a task has left it since the last time.
     pub(super) fn note_queue(&mut self, queue: &Queue) -> bool {
         let Some(job) = self.job else { return false };
         let now = Instant::now();
+        let mut news = false;
         for task in self.tasks() {
             if queue.holds(job, task as u64) {
                 self.gone.remove(&task);
                 self.accounted.remove(&task);
             } else {
-                self.gone.entry(task).or_insert(now);
+                self.gone.entry(task).or_insert_with(|| {
+                    news = true;
+                    now
+                });
             }
         }
+        news
+    }
+
+    /// Whether a task that is not settled has left the queue.
+    pub(super) fn has_gone(&self) -> bool {
         self.tasks().iter().any(|task| self.gone.contains_key(task))
     }
 
