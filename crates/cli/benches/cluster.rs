@@ -72,7 +72,8 @@ impl Cluster {
         );
         fs::write(folder.join("harp.toml"), experiment).unwrap();
         let begin = Instant::now();
-        let status = Command::new(env!("CARGO_BIN_EXE_harp"))
+        let harp = std::env::var_os("HARP").unwrap_or_else(|| env!("CARGO_BIN_EXE_harp").into());
+        let status = Command::new(harp)
             .args([
                 "generate",
                 "--on",

@@ -48,7 +48,7 @@ pub fn generate(arguments: &Generate, terminal: &Terminal) -> Result<ExitCode, F
         Where::Slurm => Some(OnSlurm::connect(&arguments.slurm, &project, terminal)?),
     };
     if let (true, Some(on_slurm)) = (arguments.dry_run, &on_slurm) {
-        return show_jobs(on_slurm, &project, arguments).map(|()| ExitCode::SUCCESS);
+        return on_slurm.show(&project, arguments).map(|()| ExitCode::SUCCESS);
     }
     if arguments.dry_run {
         return super::plan::show(&project, &arguments.scale, terminal).map(|()| ExitCode::SUCCESS);
@@ -267,6 +267,7 @@ impl<'a> Session<'a> {
         let spent = knowledge.spent().clone();
         let sweep = Sweep { spent, price: Some(&price), ..self.sweep_of(&state, runs.clone()) };
         if let Some(on_slurm) = &self.on_slurm {
+            on_slurm.agree(self.project, &runs, &site, &self.store)?;
             let mut progress = Progress::new(self.terminal, knowledge, &runs, state.join("running.json"));
             let (project, store, stop) = (self.project, &mut self.store, &self.stop);
             let summary = on_slurm.sweep(project, runs, &site, store, &mut progress, stop);
@@ -279,14 +280,6 @@ impl<'a> Session<'a> {
         progress.finish();
         summary.map_err(failure)
     }
-}
-
-/// The job scripts of what is missing, and what they cost.
-fn show_jobs(on_slurm: &OnSlurm<'_>, project: &Project, arguments: &Generate) -> Result<(), Failure> {
-    let knowledge = Knowledge::of(project)?;
-    let plan = sweep::planned(project, &arguments.scale, &knowledge)?;
-    let missing = sweep::remaining(plan.runs, &sweep::outcomes(project)?, arguments.retry_failed);
-    on_slurm.show(project, &missing, &knowledge)
 }
 
 /// Puts every finished run into the history.

@@ -134,7 +134,13 @@ impl Cluster {
             nodes: allocation.nodes,
             tasks_per_node: allocation.tasks,
             cores_per_task: filled.cores.map(|cores| cores.div_ceil(tasks)),
-            memory: allocation.memory.filter(|_| self.site.memory != MemoryOption::Forbidden),
+            memory: match self.site.memory {
+                MemoryOption::Forbidden => None,
+                MemoryOption::Allowed => allocation.memory,
+                MemoryOption::Mandatory => {
+                    allocation.memory.or_else(|| self.memory_share(filled, &placement))
+                }
+            },
             gpus: allocation.gpus.filter(|_| wants_gpus),
             gpu_kind: allocation.gpu_kind.clone().or(gres).filter(|_| wants_gpus),
             time: None,

@@ -18,10 +18,10 @@ pub use estimate::{Estimate, ask, confirm};
 pub use ledger::{Books, open_batches};
 pub use runner::runner;
 
-use crate::arguments::SweepJobs;
+use crate::arguments::{Generate, SweepJobs};
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
-use crate::sweep::Knowledge;
+use crate::sweep::{self, Knowledge};
 use crate::terminal::Terminal;
 
 /// After so long accounting will not say any more about a job that is gone.
@@ -89,9 +89,12 @@ impl<'a> OnSlurm<'a> {
         })
     }
 
-    /// Prints the scripts of some runs and what they cost; nothing is submitted.
-    pub fn show(&self, project: &Project, runs: &[PlannedRun], knowledge: &Knowledge) -> Result<(), Failure> {
+    /// Prints the scripts of what is missing and what they cost; nothing is submitted.
+    pub fn show(&self, project: &Project, arguments: &Generate) -> Result<(), Failure> {
         let terminal = self.terminal;
+        let knowledge = &Knowledge::of(project)?;
+        let plan = sweep::planned(project, &arguments.scale, knowledge)?;
+        let runs = &sweep::remaining(plan.runs, &sweep::outcomes(project)?, arguments.retry_failed);
         self.check(project, runs)?;
         let runner = vec!["harp".to_owned(), "within-job".to_owned()];
         self.with_sweep(project, knowledge, runner, |sweep| {
@@ -111,7 +114,32 @@ impl<'a> OnSlurm<'a> {
         })
     }
 
-    /// Takes up what is in the queue, submits the rest once the price is agreed to, and waits for all.
+    /// Shows what the runs cost that are in no job yet, and asks.
+    pub fn agree(
+        &self,
+        project: &Project,
+        runs: &[PlannedRun],
+        knowledge: &Knowledge,
+        store: &Store,
+    ) -> Result<(), Failure> {
+        let opened = open_batches(store, &project.experiment.application())?;
+        if !opened.is_empty() {
+            let runs = opened.iter().map(|open| open.batch.len() - open.settled.len()).sum();
+            let runs = harp_report::text::plural(runs, "run");
+            self.terminal.say(&format!("going on with {runs} in the queue"));
+        }
+        let fresh: Vec<PlannedRun> = runs.iter().filter(|run| !is_open(&opened, run)).cloned().collect();
+        if fresh.is_empty() {
+            return Ok(());
+        }
+        self.check(project, &fresh)?;
+        let estimate = self.with_sweep(project, knowledge, Vec::new(), |sweep| {
+            Estimate::of(&self.cluster, &sweep.arrays(&batch_runs(&fresh)), knowledge)
+        });
+        confirm(&estimate, self.arguments.jobs.yes, self.terminal)
+    }
+
+    /// Takes up what is in the queue, submits the rest, and waits for all.
     pub fn sweep(
         &self,
         project: &Project,
@@ -121,23 +149,9 @@ impl<'a> OnSlurm<'a> {
         observer: &mut dyn Observer,
         stop: &Stop,
     ) -> Result<Summary, Failure> {
-        let terminal = self.terminal;
         let application = project.experiment.application();
         let opened = open_batches(store, &application)?;
-        let fresh: Vec<PlannedRun> = runs.iter().filter(|run| !is_open(&opened, run)).cloned().collect();
-        self.check(project, &fresh)?;
-        if !opened.is_empty() {
-            terminal.say(&format!(
-                "going on with {} in the queue",
-                harp_report::text::plural(opened.len(), "job")
-            ));
-        }
-        let runner = runner(project)?;
-        self.with_sweep(project, knowledge, runner, |sweep| {
-            if !fresh.is_empty() {
-                let arrays = sweep.arrays(&batch_runs(&fresh));
-                confirm(&Estimate::of(&self.cluster, &arrays, knowledge), self.arguments.jobs.yes, terminal)?;
-            }
+        self.with_sweep(project, knowledge, runner(project)?, |sweep| {
             let mut books = Books { store, application };
             sweep.run(runs, opened, &mut books, observer, stop).map(summary).map_err(failure)
         })

@@ -146,6 +146,17 @@ impl BatchFolder {
         self.0.join(format!("{task}-{place}.result"))
     }
 
+    /// The last line a task's job wrote by itself.
+    pub fn last_words(&self, task: usize) -> Option<String> {
+        let text = fs::read(self.0.join(format!("{task}.log"))).ok()?;
+        let text = String::from_utf8_lossy(&text);
+        text.lines()
+            .rev()
+            .map(str::trim)
+            .find(|line| !line.is_empty())
+            .map(|line| line.chars().take(300).collect())
+    }
+
     /// There once a task is given up: whoever comes late must not run it.
     pub fn withdrawn(&self, task: usize) -> PathBuf {
         self.0.join(format!("{task}.withdrawn"))

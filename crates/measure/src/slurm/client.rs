@@ -34,7 +34,9 @@ pub fn test_only(script: &Path) -> Result<(), SlurmError> {
 pub(super) fn queue(names: &[String], ended: bool) -> Result<Queue, SlurmError> {
     let names = format!("--name={}", names.join(","));
     let format = format!("--format={QUEUE_FORMAT}");
-    let mut arguments = vec!["--me", "--array", "--noheader", &names, &format];
+    // the number and not `--me`, which older ones do not know
+    let user = format!("--user={}", rustix::process::getuid().as_raw());
+    let mut arguments = vec![user.as_str(), "--array", "--noheader", &names, &format];
     if ended {
         arguments.push("--states=all");
     }

@@ -31,6 +31,9 @@ pub struct InsideRun {
     pub time_limit: Option<Seconds>,
     /// Shell lines to run after it.
     pub after: Vec<String>,
+    /// Whether Slurm starts its processes, here or on other nodes: harp then sees how long it takes and
+    /// how it ends, and nothing of what it uses.
+    pub by_slurm: bool,
 }
 
 /// What a run leaves when it has ended.
@@ -169,6 +172,7 @@ fn run_one(run: &InsideRun, host: &Host, stop: &Stop) -> Result<Option<InsideRes
         }
     }
     let Measured { outcome, usage } = measured;
+    let usage = if run.by_slurm { Usage { walltime: usage.walltime, ..Usage::default() } } else { usage };
     Ok(Some(InsideResult { started, outcome, usage, objection, host: host.clone() }))
 }
 
@@ -201,7 +205,18 @@ mod tests {
             logs: folder.to_owned(),
             time_limit: Some(Seconds(20.0)),
             after: Vec::new(),
+            by_slurm: false,
         }
+    }
+
+    #[test]
+    fn of_what_slurm_starts_harp_knows_the_time_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let here = directory.path();
+        let run = InsideRun { by_slurm: true, ..run(here, "sleep 0.1") };
+        let result = run_one(&run, &Host::default(), &Stop::new()).unwrap().unwrap();
+        assert!(result.usage.walltime.is_some_and(|time| time.0 >= 0.1));
+        assert_eq!(Usage { walltime: None, ..result.usage }, Usage::default());
     }
 
     #[test]

@@ -29,8 +29,11 @@ use crate::{Observer, Stop};
 
 use open::Open;
 
-/// How long the files of runs are left alone.
+/// How long the files of runs are left alone, at least …
 const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
+
+/// … and, while nothing happens, at most: they may be on a file system that many share.
+const LONGEST_BETWEEN_LOOKS: Duration = Duration::from_secs(4);
 
 /// What must survive: kept by whoever has a database.
 pub trait Ledger {
@@ -167,6 +170,7 @@ struct State<'sweep, 'call> {
 impl State<'_, '_> {
     fn work(&mut self, stop: &Stop) -> Result<(), SlurmSweepError> {
         let deadline = self.sweep.deadline();
+        let (mut looked, mut between) = (Instant::now(), Duration::ZERO);
         loop {
             if stop.is_requested() {
                 self.summary.stopped = true;
@@ -179,10 +183,19 @@ impl State<'_, '_> {
             if self.open.is_empty() && (self.pending.is_empty() || !may_submit) {
                 return Ok(());
             }
-            if self.look() {
-                self.pace.hurry();
+            if looked.elapsed() >= between {
+                let news = self.look();
+                between = if news {
+                    BETWEEN_LOOKS
+                } else {
+                    (2 * between).clamp(BETWEEN_LOOKS, LONGEST_BETWEEN_LOOKS)
+                };
+                looked = Instant::now();
+                if news {
+                    self.pace.hurry();
+                    self.settle_early()?;
+                }
             }
-            self.settle_early()?;
             if self.pace.is_due(Instant::now()) {
                 self.ask()?;
             }

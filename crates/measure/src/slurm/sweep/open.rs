@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use harp_core::Interruption;
+use harp_core::{Interruption, Outcome};
 use harp_experiment::PlannedRun;
 use harp_slurm::{AccountedJob, Ended, Part, Queue};
 
@@ -15,6 +15,9 @@ use crate::slurm::inside::InsideResult;
 
 /// A job whose end accounting knows may leave its results this long after: file systems lag.
 const FILES_LAG: Duration = Duration::from_secs(10);
+
+/// A job that lost its node or made room is put back into the queue within this time, where it is put back.
+const RETURN_LAG: Duration = Duration::from_secs(20);
 
 pub(super) struct Open {
     pub(super) batch: Batch,
@@ -194,13 +197,17 @@ impl Open {
         };
         match job.ended() {
             // A task that goes back into the queue will be there again in a moment.
-            Ended::NotYet | Ended::Run(harp_core::Outcome::Interrupted { cause: Interruption::Requeued }) => {
+            Ended::NotYet | Ended::Run(Outcome::Interrupted { cause: Interruption::Requeued }) => {
                 if lost {
                     Standing::Lost
                 } else {
                     Standing::Open
                 }
             }
+            // For a moment it is over, and then it waits again: it must not be submitted beside itself.
+            Ended::Run(Outcome::Interrupted {
+                cause: Interruption::NodeFailure | Interruption::Preempted,
+            }) if gone.elapsed() < RETURN_LAG.min(patience) => Standing::Open,
             Ended::Run(outcome) => {
                 let runs = self.batch.tasks.get(task).map_or(0, Vec::len);
                 let complete = (0..runs).all(|place| self.results.contains(&(task, place)));

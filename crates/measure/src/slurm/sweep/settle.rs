@@ -36,7 +36,6 @@ impl State<'_, '_> {
             return Ok(false);
         }
         let result = batch.result(placed);
-        let is_lost = matches!(standing, Standing::Lost);
         let verdict = verdict(&Facts {
             alone,
             result: result.as_ref(),
@@ -50,20 +49,22 @@ impl State<'_, '_> {
         match verdict {
             Verdict::Wait => return Ok(false),
             Verdict::Return => {
-                if is_lost {
-                    // should it ever come back, it must not run
-                    let file = batch.folder.withdrawn(placed.task);
-                    std::fs::write(&file, b"").map_err(|source| SweepError::File {
-                        action: "write",
-                        path: file,
-                        source,
-                    })?;
-                }
+                // should its job ever come back, it must not run it beside the next
+                let file = batch.folder.withdrawn(placed.task);
+                std::fs::write(&file, b"").map_err(|source| SweepError::File {
+                    action: "write",
+                    path: file,
+                    source,
+                })?;
                 self.ledger.give_back(&id, placed.position).map_err(SweepError::Record)?;
                 let returned = placed.run.returned + 1;
                 self.pending.push(BatchRun { returned, ..placed.run.clone() });
             }
-            Verdict::Ended(outcome, usage) => {
+            Verdict::Ended(mut outcome, usage) => {
+                if let (Outcome::NotStarted { reason }, None) = (&mut outcome, &result) {
+                    let said = batch.folder.last_words(placed.task);
+                    reason.extend(said.map(|said| format!(": {said}")));
+                }
                 let (run, host, warnings) = self.judged(&placed.run, outcome, *usage, result)?;
                 self.record(&id, placed.position, &run, &host, &warnings)?;
             }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use harp_core::Seconds;
 use harp_experiment::Execute;
 use harp_slurm::{ArrayScript, JobRequest};
 
@@ -23,7 +24,9 @@ impl SlurmSweep<'_> {
     fn arrays_within(&self, runs: &[BatchRun], most_tasks: usize) -> Vec<Array> {
         let candidates: Vec<Candidate> = runs.iter().cloned().map(self.describe).collect();
         let most_tasks = most_tasks.min(self.packing.most_tasks);
-        arrays(&candidates, &Packing { most_tasks, ..self.packing })
+        // What processes on several nodes use only accounting knows, and it knows it job by job.
+        let target = if self.experiment.program.mpi { Seconds(0.0) } else { self.packing.target };
+        arrays(&candidates, &Packing { most_tasks, target, ..self.packing })
     }
 
     /// The script a batch is submitted with.
@@ -62,6 +65,7 @@ impl SlurmSweep<'_> {
             logs: directory.path().to_owned(),
             time_limit: rendered.timeout.filter(|_| self.time_outs),
             after: rendered.after,
+            by_slurm: self.experiment.program.mpi,
         }))
     }
 }
