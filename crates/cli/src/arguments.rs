@@ -2,6 +2,7 @@
 //! reference all come.
 
 mod backtest;
+mod dnn;
 mod estimates;
 mod import;
 mod site;
@@ -15,6 +16,7 @@ use harp_core::{Money, Scale, Seconds};
 use harp_learn::BuildOptions;
 
 pub use backtest::{Backtest, Judged};
+pub use dnn::{Dnn, DnnMemory, DnnModel, DnnTraining, Offloaded};
 pub use estimates::Wanted;
 pub use import::{Import, ImportSlurm};
 pub use site::{Site, SiteCommand, SiteDiscover};
@@ -125,6 +127,9 @@ pub enum Command {
     /// Write the runs of an experiment as CSV or JSON
     #[command(after_help = "Examples:\n  harp history\n  harp history --csv runs.csv")]
     History(History),
+    /// Say what training a neural network needs, from its description: memory, where it fits
+    #[command(subcommand)]
+    Dnn(Dnn),
     /// Read job traces of clusters: characterise, compare, convert, anonymise, make up, predict
     #[command(subcommand)]
     Trace(Trace),

@@ -51,7 +51,7 @@ fn every_documented_key_is_there() {
         .collect();
     let header = "JobID|State|ElapsedRaw|Timelimit|JobName|NNodes|AllocCPUS|ReqMem|AllocTRES|MaxRSS|UserCPU|SystemCPU\n";
     fs::write(here.join("past.txt"), format!("{header}{past}")).unwrap();
-    let calls: [(&str, &[&str]); 25] = [
+    let calls: [(&str, &[&str]); 26] = [
         ("init", &["init", "--output", "new.toml", "--json", "--", "./app", "--size", "100"]),
         ("generate", &["generate", "--scale", "sd", "--json"]),
         ("plan", &["plan", "--json"]),
@@ -71,6 +71,7 @@ fn every_documented_key_is_there() {
         ("site check", &["site", "check", "cluster.toml", "--json"]),
         ("advise", &["advise", "--file", "past.txt", "--json"]),
         ("import slurm", &["import", "slurm", "--file", "named.txt", "--runs", "--json"]),
+        ("dnn memory", &["dnn", "memory", "gpt2", "--gpu", "V100-16", "--json"]),
         ("trace generate", &["trace", "generate", "--jobs", "2000", "--output", "a.swf", "--json"]),
         ("trace convert", &["trace", "convert", "a.swf", "--output", "a.csv", "--json"]),
         ("trace summary", &["trace", "summary", "a.swf", "--json"]),

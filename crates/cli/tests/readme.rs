@@ -1,4 +1,4 @@
-//! The commands shown in README.md, docs/tutorial.md and docs/traces.md are run, and print what is shown.
+//! The commands shown in README.md, docs/tutorial.md, docs/traces.md and docs/dnn.md are run, and print what is shown.
 //!
 //! A block marked `console` is executed: lines after `$ ` are commands, the others what they print on
 //! stdout. What is measured differs from run to run: numbers and their units are not compared, and of
@@ -26,6 +26,11 @@ fn the_tutorial_is_true() {
 #[test]
 fn the_page_of_traces_is_true() {
     check("docs/traces.md");
+}
+
+#[test]
+fn the_page_of_networks_is_true() {
+    check("docs/dnn.md");
 }
 
 fn check(document: &str) {

@@ -2,7 +2,8 @@
 
 use harp_report::{
     AxisView, BarGroup, BarsView, Canvas, Column, DocumentView, GanttBar, GanttView, LineSeries, LinesView,
-    Part, Quantity, SectionView, Table, bars_chart, document_page, gantt_chart, lines_chart,
+    Part, Quantity, SectionView, Table, WaterfallView, bars_chart, document_page, gantt_chart, lines_chart,
+    waterfall_chart,
 };
 
 mod wellformed;
@@ -48,6 +49,28 @@ fn assert_sound(markup: &str) {
     assert_eq!(wellformed::check(markup), Ok(()), "{markup}");
     assert!(!markup.contains("<script") && !markup.contains("NaN"), "{markup}");
     assert!(markup.len() < 2_000_000, "{} bytes", markup.len());
+}
+
+#[test]
+fn parts_that_add_up_are_sound_and_stand_on_each_other() {
+    let view = |parts: &[(&str, f64)], limits: &[f64]| WaterfallView {
+        title: HOSTILE.to_owned(),
+        subtitle: String::new(),
+        y: AxisView::linear("memory", Quantity::Bytes),
+        parts: parts.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
+        total: "all".to_owned(),
+        limits: limits.iter().map(|limit| (HOSTILE.to_owned(), *limit)).collect(),
+    };
+    for canvas in canvases() {
+        assert!(waterfall_chart(&view(&[], &[]), &canvas).contains("no data to show"));
+        for parts in [vec![(HOSTILE, 1e9)], vec![("a", f64::NAN), ("b", -1.0), ("c", 1e300)]] {
+            assert_sound(&waterfall_chart(&view(&parts, &[f64::INFINITY, 5e9]), &canvas));
+        }
+    }
+    let drawn = waterfall_chart(&view(&[("a", 3.0 * 1024.0), ("b", 1024.0)], &[]), &Canvas::default());
+    for text in [">3.00 KiB<", ">1.00 KiB<", ">4.00 KiB<"] {
+        assert!(drawn.contains(text), "{drawn}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod advise;
 mod backtest;
 mod build;
 mod demo;
+mod dnn;
 mod generate;
 mod history;
 mod host;
@@ -24,6 +25,7 @@ mod within_job;
 
 use std::process::ExitCode;
 
+pub use build::recorded_runs;
 pub use site::find as find_site;
 
 use crate::arguments::Command;
@@ -53,6 +55,7 @@ pub fn run(command: Command, terminal: &Terminal) -> Result<ExitCode, Failure> {
         Command::WithinJob(arguments) => return within_job::within_job(&arguments, terminal),
         Command::Run(arguments) => return run::run(&arguments, terminal),
         Command::History(arguments) => history::history(&arguments, terminal)?,
+        Command::Dnn(arguments) => return dnn::dnn(&arguments, terminal),
         Command::Trace(arguments) => trace::trace(&arguments, terminal)?,
         Command::Simulate(arguments) => simulate::simulate(&arguments, terminal)?,
         Command::Import(arguments) => import::import(&arguments, terminal)?,

@@ -17,6 +17,7 @@ mod pareto;
 mod scaling;
 mod svg;
 mod ticks;
+mod waterfall;
 
 pub use accuracy::accuracy_chart;
 pub use bars::bars_chart;
@@ -26,6 +27,7 @@ pub use lines::lines_chart;
 pub use miniature::{scaling_miniature, sparkline};
 pub use pareto::pareto_chart;
 pub use scaling::scaling_chart;
+pub use waterfall::waterfall_chart;
 
 /// Where a chart is put.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

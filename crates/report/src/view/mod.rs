@@ -20,5 +20,5 @@ pub use estimate::Estimate;
 pub use plan::{OptionView, PlanView};
 pub use run::{Provenance, RunView, SweepView};
 pub use scaling::{AxisView, CurvePoint, MeasuredPoint, ScalingSeries, ScalingView, TestPoint};
-pub use series::{BarGroup, BarsView, GanttBar, GanttView, LineSeries, LinesView};
+pub use series::{BarGroup, BarsView, GanttBar, GanttView, LineSeries, LinesView, WaterfallView};
 pub use target::TargetView;

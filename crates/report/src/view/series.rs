@@ -52,6 +52,23 @@ pub struct BarsView {
     pub groups: Vec<BarGroup>,
 }
 
+/// Parts that add up, one after the other.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WaterfallView {
+    /// What the picture says.
+    pub title: String,
+    /// What else must be known to read it.
+    pub subtitle: String,
+    /// Along the side; it begins at 0.
+    pub y: AxisView,
+    /// The parts from left to right.
+    pub parts: Vec<(String, f64)>,
+    /// What all of them are together.
+    pub total: String,
+    /// Limits they are compared with.
+    pub limits: Vec<(String, f64)>,
+}
+
 /// A job in a picture of processors over time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct GanttBar {

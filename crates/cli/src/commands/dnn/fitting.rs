@@ -1,0 +1,121 @@
+//! Which GPUs a training fits on: those asked about, those of a site, or all that are known.
+
+use harp_core::Bytes;
+use harp_dnn::gpu::{self, GPUS};
+use harp_dnn::memory::{Memory, Overhead, largest_batch, smallest_gpus};
+use harp_dnn::{Network, Training};
+use harp_site::Site;
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// One kind of GPU and how a training fits on it; documented in docs/json.md.
+#[derive(Debug, Clone, Serialize)]
+pub struct Fit {
+    /// The GPU, with the node type where it is a site's.
+    pub gpu: String,
+    /// Its memory; `None` where the site does not say and the name means several.
+    pub memory_bytes: Option<Bytes>,
+    /// Whether it fits as asked for.
+    pub fits: Option<bool>,
+    /// The largest micro-batch that fits.
+    pub largest_batch: Option<u64>,
+    /// The fewest GPUs on which it fits as asked for.
+    pub smallest_gpus: Option<u64>,
+    /// What is not known, or why more GPUs do not help.
+    pub remark: Option<String>,
+}
+
+/// What is asked about.
+pub struct Question<'a> {
+    pub network: &'a Network,
+    pub training: &'a Training,
+    pub overhead: &'a Overhead,
+    pub memory: &'a Memory,
+}
+
+impl Question<'_> {
+    /// The GPUs to be compared, by what was asked for.
+    pub fn answer(&self, gpu: Option<&str>, site: Option<&Site>) -> Result<Vec<Fit>, Failure> {
+        if let Some(name) = gpu {
+            return self.one(name);
+        }
+        if let Some(site) = site {
+            return self.of_site(site);
+        }
+        GPUS.iter().map(|gpu| self.fit(gpu.name.to_owned(), gpu.memory())).collect()
+    }
+
+    fn one(&self, name: &str) -> Result<Vec<Fit>, Failure> {
+        let kinds = gpu::kinds(name);
+        if kinds.is_empty() {
+            let Some(memory) = name.parse::<Bytes>().ok().filter(|bytes| bytes.0 >= 1 << 20) else {
+                let known: Vec<&str> = GPUS.iter().map(|gpu| gpu.name).collect();
+                return Err(Failure::bad_input(format!("the GPU `{name}` is not known"))
+                    .hint(format!("known are {}; a size such as 24G works too", known.join(", "))));
+            };
+            return Ok(vec![self.fit(name.to_owned(), memory)?]);
+        }
+        kinds.into_iter().map(|gpu| self.fit(gpu.name.to_owned(), gpu.memory())).collect()
+    }
+
+    fn of_site(&self, site: &Site) -> Result<Vec<Fit>, Failure> {
+        let mut found = Vec::new();
+        for node in &site.node_types {
+            let Some(gpus) = &node.gpus else { continue };
+            let name = format!("{} ({} × {})", node.name, gpus.count, gpus.kind);
+            let kinds = gpu::kinds(&gpus.kind);
+            match (gpus.memory, kinds.as_slice()) {
+                (Some(memory), _) => found.push(self.fit(name, memory)?),
+                (None, [one]) => found.push(self.fit(name, one.memory())?),
+                (None, kinds) => {
+                    // The site does not say which: answered for each.
+                    for kind in kinds {
+                        let mut fit = self.fit(format!("{name} if {}", kind.name), kind.memory())?;
+                        fit.remark = Some("the site's profile does not state the memory".to_owned());
+                        found.push(fit);
+                    }
+                    if kinds.is_empty() {
+                        let remark = Some(format!("the memory of `{}` is not known", gpus.kind));
+                        let nothing = Fit {
+                            gpu: name,
+                            memory_bytes: None,
+                            fits: None,
+                            largest_batch: None,
+                            smallest_gpus: None,
+                            remark,
+                        };
+                        found.push(nothing);
+                    }
+                }
+            }
+        }
+        if found.is_empty() {
+            return Err(Failure::bad_input(format!("the site `{}` has no GPUs", site.name)));
+        }
+        Ok(found)
+    }
+
+    fn fit(&self, gpu: String, memory: Bytes) -> Result<Fit, Failure> {
+        let fits = self.memory.gpu <= memory;
+        let fewest = smallest_gpus(self.network, self.training, self.overhead, memory)?;
+        let remark = match (fewest, self.memory.complete) {
+            (None, _) => Some("more GPUs do not help: share more (--zero 3, --tensor, --offload)".to_owned()),
+            (_, false) => Some("without activations".to_owned()),
+            _ => None,
+        };
+        let largest = match self.memory.complete {
+            true => largest_batch(self.network, self.training, self.overhead, memory)?,
+            false => None,
+        };
+        Ok(Fit {
+            gpu,
+            memory_bytes: Some(memory),
+            // Without the activations it may still not fit.
+            fits: if fits && !self.memory.complete { None } else { Some(fits) },
+            largest_batch: largest,
+            smallest_gpus: fewest,
+            remark,
+        })
+    }
+}
