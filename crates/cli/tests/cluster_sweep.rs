@@ -200,8 +200,8 @@ fn a_sweep_survives_two_kills_and_a_restart_of_the_controller_and_agrees_with_ac
                 assert!(!is_filled("peak_memory"));
             }
         }
-        if !is_filled("user_time") {
-            let used = run["usage"]["user_time"].as_f64().unwrap();
+        // of a job that was killed at once, accounting may know no time of the processor either
+        if let Some(used) = run["usage"]["user_time"].as_f64().filter(|_| !is_filled("user_time")) {
             assert!((used - seconds(&cell(job, "UserCPU"))).abs() < 0.002, "{run:#}");
         }
     }
@@ -286,7 +286,7 @@ targets = ["walltime"]
 "#;
 
 #[test]
-fn cancelled_from_outside_is_an_outcome_and_a_run_on_a_broken_node_runs_again() {
+fn cancelled_from_outside_is_an_outcome_and_a_requeued_run_runs_again() {
     let cluster = Cluster::shared();
     let folder = folder(LONG);
     let here = folder.path();
@@ -300,31 +300,15 @@ fn cancelled_from_outside_is_an_outcome_and_a_run_on_a_broken_node_runs_again() 
         jobs[&format!("{key}-0")].clone()
     };
     wait_until("accounting", 30, || jobs_of(cluster, here).len() == 2);
-    // the node of one fails: Slurm puts it back into the queue, and it runs again
+    // Slurm puts one back into the queue, as when its node fails, and it runs again
     let requeued = task_of(501);
-    let node = cluster.ask("squeue", &["-h", "-j", &requeued, "-o", "%N"]).trim().to_owned();
-    let set = |state: &str| {
-        let arguments = ["update", &format!("nodename={node}"), &format!("state={state}"), "reason=test"];
-        cluster.client("scontrol", &arguments).output().unwrap().status.success()
-    };
-    assert!(set("down"));
-    // it may come back by itself, and is then not asked to
-    wait_until("the node is back", 60, || {
-        set("resume")
-            || ["idle", "mixed"].contains(
-                &cluster.ask("sinfo", &["-h", "-n", &node, "-o", "%T"]).trim().lines().next().unwrap_or(""),
-            )
+    cluster.ask("scontrol", &["requeue", &requeued]);
+    // Slurm waits two minutes with it; a test does not
+    wait_until("it is back in the queue", 60, || {
+        let now = ["update", &format!("jobid={requeued}"), "starttime=now"];
+        cluster.client("scontrol", &now).output().unwrap().status.success()
     });
-    // Slurm waits two minutes with it, and may hold it; a test does not
-    wait_until("the second start", 200, || {
-        for arguments in
-            [&["release", &requeued][..], &["update", &format!("jobid={requeued}"), "starttime=now"]]
-        {
-            cluster.client("scontrol", arguments).output().unwrap();
-        }
-        sleep(Duration::from_millis(500));
-        starts(here).get("501") == Some(&2)
-    });
+    wait_until("the second start", 200, || starts(here).get("501") == Some(&2));
     for n in [500, 501] {
         cluster.ask("scancel", &[&task_of(n)]);
     }
@@ -347,7 +331,8 @@ fn nothing_is_submitted_without_a_yes_and_what_cannot_run_is_refused() {
     let said = support::stderr(&output);
     assert!(said.contains("core-hours") && said.contains("--yes"), "{said}");
     let is_batch = |entry: &fs::DirEntry| entry.path().join("tasks.json").exists();
-    let batches = fs::read_dir(here.join(".harp/slurm")).unwrap().flatten().filter(is_batch).count();
+    let batches = fs::read_dir(here.join(".harp/slurm"))
+        .map_or(0, |entries| entries.flatten().filter(is_batch).count());
     assert_eq!(batches, 0);
     let output = cluster.harp(here, &["generate", "--on", "slurm", "--yes", "--partition", "moon"], 2);
     assert!(support::stderr(&output).contains("it has debug, batch"), "{}", support::stderr(&output));
