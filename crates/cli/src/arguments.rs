@@ -8,6 +8,7 @@ mod estimates;
 mod import;
 mod since;
 mod site;
+mod slurm;
 mod trace;
 
 use std::path::PathBuf;
@@ -23,6 +24,7 @@ pub use estimates::Wanted;
 pub use import::{Import, ImportSlurm};
 pub use since::Since;
 pub use site::{Site, SiteBench, SiteCommand, SiteDiscover};
+pub use slurm::{Advise, Growth, Jobs, Submit, SweepJobs, Where, WithinJob};
 pub use trace::{
     Simulate, Trace, TraceCompare, TraceConvert, TraceGenerate, TraceOutput, TracePredict, TraceReading,
     TraceSummary,
@@ -54,7 +56,16 @@ pub struct Arguments {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Output")]
     pub color: Colour,
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
+}
+
+impl Arguments {
+    /// What is said when no command is given and none goes without saying: the help.
+    pub fn no_command() -> clap::Error {
+        let mut command = <Arguments as clap::CommandFactory>::command();
+        let help = command.render_help();
+        command.error(clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand, help)
+    }
 }
 
 /// What to do.
@@ -75,7 +86,7 @@ pub enum Command {
     Plan(Plan),
     /// Run what is missing of an experiment and record what it used
     #[command(
-        after_help = "Examples:\n  harp generate\n  harp generate --scale sd --scale fs\n  harp generate --retry-failed\n  harp generate --adaptive --budget 30min --until-width 1.3\n  harp generate --adaptive --for n=4000 --goal cheapest --max-time 10m\n\nInterrupted or killed, call it again: finished runs are kept and not run again."
+        after_help = "Examples:\n  harp generate\n  harp generate --scale sd --scale fs\n  harp generate --retry-failed\n  harp generate --adaptive --budget 30min --until-width 1.3\n  harp generate --adaptive --for n=4000 --goal cheapest --max-time 10m\n  harp generate --on slurm --partition batch --account physics\n  harp generate --on slurm --dry-run   the job scripts and what they cost\n\nInterrupted or killed, call it again: finished runs are kept and not run again."
     )]
     Generate(Generate),
     /// Show how far an experiment is
@@ -104,6 +115,16 @@ pub enum Command {
         after_help = "Examples:\n  harp recommend size=4000\n  harp recommend size=4000 --max-time 10m\n  harp recommend size=4000 --max-cost 2 --site osc-pitzer --script job.sh"
     )]
     Recommend(Recommend),
+    /// Recommend, show the price, submit the job to Slurm, and record what happened
+    #[command(
+        after_help = "Examples:\n  harp submit size=4000\n  harp submit size=4000 --max-time 2h --account physics --retry\n  harp submit size=4000 --retry 5 --grow model --max-cost 20 --yes\n  harp submit size=4000 --dry-run\n\nKilled or stopped, call it again: it finds its job and waits for it."
+    )]
+    Submit(Submit),
+    /// Say what your past Slurm jobs asked for and did not need, and the lines to change
+    #[command(
+        after_help = "Examples:\n  harp advise\n  harp advise --since 90d --risk 0.01\n  sacct --parsable2 --starttime now-30days > saved.txt; harp advise --file saved.txt\n\nOn a machine with Slurm, `harp` alone does the same."
+    )]
+    Advise(Advise),
     /// Generate, build, predict the test cases, and compare with what really happened
     #[command(
         after_help = "Examples:\n  harp run\n  harp run examples/euler/harp.toml\n  harp run --json > result.json"
@@ -146,6 +167,9 @@ pub enum Command {
     /// Write the man pages into a folder
     #[command(after_help = "Examples:\n  harp man ~/.local/share/man/man1")]
     Man(Man),
+    /// What harp does inside its own jobs
+    #[command(hide = true)]
+    WithinJob(WithinJob),
     /// The built-in program of the demo
     #[command(hide = true)]
     Example(Example),
@@ -213,6 +237,8 @@ pub struct Generate {
     pub strict: bool,
     #[command(flatten)]
     pub adaptive: Adaptive,
+    #[command(flatten)]
+    pub slurm: SweepJobs,
 }
 
 /// Arguments of `harp status`.

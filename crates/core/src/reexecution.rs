@@ -40,7 +40,7 @@ impl Reexecution {
     }
 
     /// The limit after one that was too small. What exceeds the maximum grows on from there.
-    fn after(self, limit: f64) -> f64 {
+    pub fn after(self, limit: f64) -> f64 {
         match self.maximum {
             Some(maximum) if limit < maximum => maximum,
             _ => limit * if self.growth > 1.01 { self.growth } else { 2.0 },

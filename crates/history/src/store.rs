@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use harp_core::{Configuration, ConfigurationKey, Host, Outcome, Run, Timestamp};
-use rusqlite::{Connection, ErrorCode, OpenFlags, Row, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Transaction, TransactionBehavior, params};
 
 use crate::{HistoryError, filesystem, schema};
 
@@ -92,6 +92,29 @@ impl Store {
     /// An earlier outcome of the same configuration and repetition that did not complete is kept
     /// but superseded; a completed one is never replaced.
     pub fn record(&mut self, run: &Run, host: &Host) -> Result<(), HistoryError> {
+        self.record_with(run, host, |_| Ok(()))
+    }
+
+    /// Does something that is kept whole or not at all.
+    pub(crate) fn transact(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), HistoryError> {
+        let path = self.path.clone();
+        let failed = |source| HistoryError::Database { path: path.clone(), action: "written", source };
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        work(&transaction).map_err(failed)?;
+        transaction.commit().map_err(failed)
+    }
+
+    /// Records a finished run together with something else, both or neither.
+    pub(crate) fn record_with(
+        &mut self,
+        run: &Run,
+        host: &Host,
+        also: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), HistoryError> {
         let path = self.path.clone();
         let failed = |source| HistoryError::Database { path: path.clone(), action: "written", source };
         let encode = |reason: serde_json::Error| HistoryError::Damaged {
@@ -107,10 +130,9 @@ impl Store {
         let parameters = serde_json::to_string(&run.configuration.parameters).map_err(encode)?;
         let allocation = serde_json::to_string(&run.configuration.allocation).map_err(encode)?;
 
-        let transaction = self
-            .connection
-            .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
-            .map_err(failed)?;
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        also(&transaction).map_err(failed)?;
         transaction
             .prepare_cached("INSERT OR IGNORE INTO hosts (description) VALUES (?1)")
             .and_then(|mut statement| statement.execute([&host_text]))
@@ -191,6 +213,27 @@ impl Store {
         let failed = |source| HistoryError::Database { path: self.path.clone(), action: "read", source };
         let mut statement = self.connection.prepare(&query).map_err(failed)?;
         let mut rows = statement.query(params![application, moment.0]).map_err(failed)?;
+        let mut recorded = Vec::new();
+        while let Some(row) = rows.next().map_err(failed)? {
+            recorded.push(self.decode(row)?);
+        }
+        Ok(recorded)
+    }
+
+    /// Every outcome a configuration's repetition ever had, superseded ones too, oldest first.
+    pub fn attempts(
+        &self,
+        application: &str,
+        key: &ConfigurationKey,
+        repetition: u32,
+    ) -> Result<Vec<Recorded>, HistoryError> {
+        let query = format!(
+            "SELECT {COLUMNS} FROM runs JOIN hosts ON hosts.id = runs.host_id \
+             WHERE application = ?1 AND configuration_key = ?2 AND repetition = ?3 ORDER BY runs.id"
+        );
+        let failed = |source| HistoryError::Database { path: self.path.clone(), action: "read", source };
+        let mut statement = self.connection.prepare(&query).map_err(failed)?;
+        let mut rows = statement.query(params![application, key.0, repetition]).map_err(failed)?;
         let mut recorded = Vec::new();
         while let Some(row) = rows.next().map_err(failed)? {
             recorded.push(self.decode(row)?);

@@ -30,7 +30,7 @@ pub enum Goal {
 pub struct Adaptive {
     /// Choose runs one at a time: always the one that takes away most doubt about the target cases for
     /// what it costs. The target cases are the test cases of the experiment, or the one given by --for.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "on")]
     pub adaptive: bool,
     /// The target case. Resources that are not given stand for every value that is varied.
     #[arg(long = "for", value_name = "NAME=VALUE", num_args = 1.., value_parser = parse_setting, requires = "adaptive")]

@@ -169,6 +169,8 @@ pub fn job_script(
         command: &command,
         environment: &environment,
         working_directory: Some(&directory),
+        modules: &project.experiment.program.modules,
+        mpi: project.experiment.program.mpi,
         account,
         harp_version: env!("CARGO_PKG_VERSION"),
     };

@@ -22,6 +22,7 @@ struct Answer {
     application: String,
     scales: Vec<Counts>,
     running: Vec<Running>,
+    in_queue: usize,
     expected_seconds_left: Option<f64>,
     model: Option<String>,
     drift: Option<Drift>,
@@ -65,6 +66,7 @@ pub fn status(arguments: &Status, terminal: &Terminal) -> Result<(), Failure> {
         application: project.experiment.application(),
         scales: counts.into_values().collect(),
         running: running(&project),
+        in_queue: in_queue(&project)?,
         expected_seconds_left: left,
         model: fs::metadata(project.model_file()).is_ok().then(|| project.model_file().display().to_string()),
         drift: drift(&project),
@@ -91,6 +93,13 @@ fn running(project: &Project) -> Vec<Running> {
     serde_json::from_str(&text).unwrap_or_default()
 }
 
+/// Runs that were handed to Slurm and are not recorded.
+fn in_queue(project: &Project) -> Result<usize, Failure> {
+    let Some(history) = project.read_history()? else { return Ok(0) };
+    let open = crate::on_slurm::open_batches(&history, &project.experiment.application())?;
+    Ok(open.iter().map(|open| open.batch.len() - open.settled.len()).sum())
+}
+
 fn table(answer: &Answer) -> Table {
     let columns = ["planned", "done", "failed", "at a limit", "missing"].map(Column::right);
     let mut table = Table::new([Column::left("scale")].into_iter().chain(columns));
@@ -111,6 +120,10 @@ fn words(answer: &Answer) -> String {
     let mut lines = Vec::new();
     for running in &answer.running {
         lines.push(format!("running: {} (repetition {})", running.configuration, running.repetition));
+    }
+    if answer.in_queue > 0 {
+        let runs = harp_report::text::plural(answer.in_queue, "run");
+        lines.push(format!("{runs} in the queue of Slurm: harp generate --on slurm waits for them"));
     }
     let missing: usize = answer.scales.iter().map(|count| count.missing).sum();
     lines.push(match (missing, answer.expected_seconds_left) {
