@@ -152,10 +152,12 @@ fn the_figure_does_not_contain_this_process() {
 fn a_program_too_short_to_be_looked_at_has_no_figure_rather_than_a_wrong_one() {
     let _alone = alone();
     for memory_method in BOTH {
+        // A control group does not count libraries that another program has brought into memory.
+        let least = if memory_method == MemoryMethod::Best { 256 << 10 } else { 700 << 10 };
         for _ in 0..50 {
             let task = Task { memory_method, ..Task::new(Program::Direct(vec!["true".into()])) };
             let found = run(&task).usage.peak_memory;
-            assert!(found.is_none_or(|found| found > Bytes(700 << 10)), "{found:?} with {memory_method:?}");
+            assert!(found.is_none_or(|found| found > Bytes(least)), "{found:?} with {memory_method:?}");
         }
     }
 }
