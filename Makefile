@@ -9,6 +9,7 @@ release:
 	cargo xtask release
 
 bench:
+	cargo bench -p harp-learn
 	cargo bench -p harp-measure
 	cargo bench -p harp-history
 	cargo bench -p harp-cli

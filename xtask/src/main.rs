@@ -3,6 +3,7 @@
 mod advisories;
 mod documents;
 mod evaluate;
+mod fuzz;
 mod held_out;
 mod licences;
 mod metadata;
@@ -17,6 +18,8 @@ usage: cargo xtask CHORE
   licences          check the licence of every dependency
   advisories        check dependencies against the RustSec database, where it can be reached
   evaluate [DIR]    build models on external sweeps and print their errors
+  fuzz [SECONDS] [SEED]
+                    strange tables and damaged model files against the learners, 60 s without more
   held-out [--kinds] [DIR]
                     the same for choosing between settings: never looks at test rows, but holds out
                     full-scale rows that were given for training; --kinds: each model by itself";
@@ -31,6 +34,9 @@ fn main() -> ExitCode {
         ["licences"] => licences::check(),
         ["advisories"] => advisories::check(),
         ["evaluate"] => evaluate::evaluate(None),
+        ["fuzz"] => fuzz::fuzz("60", "1"),
+        ["fuzz", seconds] => fuzz::fuzz(seconds, "1"),
+        ["fuzz", seconds, seed] => fuzz::fuzz(seconds, seed),
         ["held-out"] => held_out::evaluate(None, false),
         ["held-out", "--kinds"] => held_out::evaluate(None, true),
         ["held-out", "--kinds", directory] => held_out::evaluate(Some(directory), true),

@@ -267,6 +267,8 @@ impl State<'_, '_> {
                 Err(error) => return Err(error.into()),
             }
         }
+        // What a job left it left before it ended, but perhaps after the last look.
+        news |= self.look();
         Ok(self.settle(false)? || news)
     }
 }

@@ -211,7 +211,9 @@ impl Open {
             Ended::Run(outcome) => {
                 let runs = self.batch.tasks.get(task).map_or(0, Vec::len);
                 let complete = (0..runs).all(|place| self.results.contains(&(task, place)));
-                let may_come = outcome.is_completed() && !complete;
+                // A task that ended by itself has left what its run said, whatever that was.
+                let by_itself = outcome.is_completed() || matches!(outcome, Outcome::Failed { .. });
+                let may_come = by_itself && !complete;
                 if may_come && gone.elapsed() < FILES_LAG.min(patience) {
                     Standing::Open
                 } else {
