@@ -182,7 +182,9 @@ fn a_sweep_survives_two_kills_and_a_restart_of_the_controller_and_agrees_with_ac
         };
         let elapsed: f64 = cell(job, "ElapsedRaw").parse().unwrap();
         if is_filled("walltime") {
-            assert_eq!(elapsed, 0.0, "accounting has a figure: {run:#}");
+            // accounting had none yet when it was asked; what harp measured must be what it says later
+            let own = run["usage"]["walltime"].as_f64().unwrap();
+            assert!((own - elapsed).abs() < 2.0, "accounting says {elapsed}: {run:#}");
             filled += 1;
         } else {
             assert_eq!(run["usage"]["walltime"].as_f64(), Some(elapsed), "{run:#}");
