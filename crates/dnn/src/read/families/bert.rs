@@ -3,7 +3,7 @@
 use crate::{Place, Transformer};
 
 use super::super::fields::Fields;
-use super::{Described, head_width, layer, linear, norm, repeat};
+use super::{Described, drops, head_width, layer, linear, norm, plain, repeat};
 
 pub(crate) fn bert(fields: &Fields<'_>) -> Described {
     let hidden = fields.size("hidden_size")?;
@@ -30,18 +30,10 @@ pub(crate) fn bert(fields: &Fields<'_>) -> Described {
     layers.extend(repeat("encoder", count, &block)?);
     layers.push(layer("pooler", "dense", Place::Last, linear("dense", hidden, hidden, true)));
     let transformer = Transformer {
-        layers: count,
-        hidden,
-        heads,
-        query_width: hidden,
-        key_width: hidden,
-        intermediate: inner,
-        gated: false,
-        dropout: fields.raw("hidden_dropout_prob").is_none() || fields.is_positive("hidden_dropout_prob"),
-        cross_attention: 0,
-        vocabulary,
+        dropout: drops(fields, "hidden_dropout_prob"),
         longest: Some(positions),
         scores: false,
+        ..plain(count, hidden, heads, inner, vocabulary)
     };
     Ok((layers, transformer))
 }

@@ -3,7 +3,7 @@
 use crate::{Place, Transformer};
 
 use super::super::fields::Fields;
-use super::{Described, embedding, head_width, layer, linear, norm, repeat};
+use super::{Described, drops, embedding, head_width, layer, linear, norm, plain, repeat};
 
 pub(crate) fn gpt2(fields: &Fields<'_>) -> Described {
     let hidden = fields.size_of(&["n_embd", "hidden_size"])?;
@@ -23,18 +23,9 @@ pub(crate) fn gpt2(fields: &Fields<'_>) -> Described {
     layers.extend(repeat("h", count, &block)?);
     layers.push(layer("ln_f", "norm", Place::Last, norm("ln_f", hidden)));
     let transformer = Transformer {
-        layers: count,
-        hidden,
-        heads,
-        query_width: hidden,
-        key_width: hidden,
-        intermediate: inner,
-        gated: false,
-        dropout: fields.raw("resid_pdrop").is_none() || fields.is_positive("resid_pdrop"),
-        cross_attention: 0,
-        vocabulary,
+        dropout: drops(fields, "resid_pdrop"),
         longest: Some(positions),
-        scores: true,
+        ..plain(count, hidden, heads, inner, vocabulary)
     };
     Ok((layers, transformer))
 }

@@ -55,6 +55,30 @@ fn scale(name: &str, width: u64) -> Vec<Tensor> {
     vec![Tensor::new(format!("{name}.weight"), [width])]
 }
 
+/// A decoder as GPT-2 is one: every head has keys and values of its own, nothing is gated or dropped, and
+/// it ends in scores of the vocabulary.
+fn plain(layers: u64, hidden: u64, heads: u64, intermediate: u64, vocabulary: u64) -> Transformer {
+    Transformer {
+        layers,
+        hidden,
+        heads,
+        query_width: hidden,
+        key_width: hidden,
+        intermediate,
+        gated: false,
+        dropout: false,
+        cross_attention: 0,
+        vocabulary,
+        longest: None,
+        scores: true,
+    }
+}
+
+/// Whether a rate of dropout is above 0; the library drops where none is given.
+fn drops(fields: &Fields<'_>, rate: &str) -> bool {
+    fields.raw(rate).is_none() || fields.is_positive(rate)
+}
+
 /// The same block so many times.
 fn repeat(prefix: &str, count: u64, block: &[Tensor]) -> Result<Vec<Layer>, ModelError> {
     const MOST_BLOCKS: u64 = 100_000;

@@ -3,7 +3,7 @@
 use crate::{Place, Tensor, Transformer};
 
 use super::super::fields::Fields;
-use super::{Described, embedding, head_width, layer, linear, norm, repeat};
+use super::{Described, embedding, head_width, layer, linear, norm, plain, repeat};
 
 pub(crate) fn neox(fields: &Fields<'_>) -> Described {
     let hidden = fields.size("hidden_size")?;
@@ -27,18 +27,9 @@ pub(crate) fn neox(fields: &Fields<'_>) -> Described {
         layers.push(layer("embed_out", "dense", Place::Last, head));
     }
     let transformer = Transformer {
-        layers: count,
-        hidden,
-        heads,
-        query_width: hidden,
-        key_width: hidden,
-        intermediate: inner,
-        gated: false,
         dropout: fields.is_positive("hidden_dropout"),
-        cross_attention: 0,
-        vocabulary,
         longest: fields.optional_size("max_position_embeddings")?,
-        scores: true,
+        ..plain(count, hidden, heads, inner, vocabulary)
     };
     Ok((layers, transformer))
 }

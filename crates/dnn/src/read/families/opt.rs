@@ -3,7 +3,7 @@
 use crate::{Place, Transformer};
 
 use super::super::fields::Fields;
-use super::{Described, embedding, head_width, layer, linear, norm, repeat};
+use super::{Described, drops, embedding, head_width, layer, linear, norm, plain, repeat};
 
 pub(crate) fn opt(fields: &Fields<'_>) -> Described {
     let hidden = fields.size("hidden_size")?;
@@ -36,18 +36,9 @@ pub(crate) fn opt(fields: &Fields<'_>) -> Described {
         layers.push(layer("final_layer_norm", "norm", Place::Last, norm("norm", hidden)));
     }
     let transformer = Transformer {
-        layers: count,
-        hidden,
-        heads,
-        query_width: hidden,
-        key_width: hidden,
-        intermediate: inner,
-        gated: false,
-        dropout: fields.raw("dropout").is_none() || fields.is_positive("dropout"),
-        cross_attention: 0,
-        vocabulary,
+        dropout: drops(fields, "dropout"),
         longest: Some(positions),
-        scores: true,
+        ..plain(count, hidden, heads, inner, vocabulary)
     };
     Ok((layers, transformer))
 }
