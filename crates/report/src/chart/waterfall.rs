@@ -27,6 +27,15 @@ pub fn waterfall_chart(view: &WaterfallView, canvas: &Canvas) -> String {
         plot.draw_empty(&mut drawing);
     }
     let width = (plot.area.right - plot.area.left) / count;
+    // Limits lie below the bars' figures: a line through a figure makes it hard to read.
+    for (name, value) in &limits {
+        let height = plot.y.position(*value);
+        drawing.group("bad", name, |drawing| {
+            drawing.line("thin dashed", (plot.area.left, height), (plot.area.right, height));
+        });
+        let text = format!("{name}, {}", view.y.quantity.format(*value));
+        drawing.text("small muted halo", (plot.area.left + 4.0, height - 4.0), Anchor::Start, &text);
+    }
     let mut bar = |index: usize, name: &str, from: f64, to: f64, class: &'static str| {
         let left = plot.area.left + index as f64 * width;
         let (low, high) = (plot.y.position(from), plot.y.position(to));
@@ -35,7 +44,7 @@ pub fn waterfall_chart(view: &WaterfallView, canvas: &Canvas) -> String {
             drawing.rectangle("fill", (left + 0.12 * width, high), 0.76 * width, (low - high).max(0.8));
         });
         let middle = left + width / 2.0;
-        drawing.text("small", (middle, high - 5.0), Anchor::Middle, &figure);
+        drawing.text("small halo", (middle, high - 5.0), Anchor::Middle, &figure);
         // Two words stand below each other, so that names do not touch.
         for (line, word) in name.split(' ').enumerate() {
             let below = (middle, plot.area.bottom + 15.0 + 13.0 * line as f64);
@@ -48,14 +57,6 @@ pub fn waterfall_chart(view: &WaterfallView, canvas: &Canvas) -> String {
         sum += value;
     }
     bar(parts.len(), &view.total, 0.0, sum, "ink");
-    for (name, value) in &limits {
-        let height = plot.y.position(*value);
-        drawing.group("bad", name, |drawing| {
-            drawing.line("thin dashed", (plot.area.left, height), (plot.area.right, height));
-        });
-        let text = format!("{name}, {}", view.y.quantity.format(*value));
-        drawing.text("small muted", (plot.area.left + 4.0, height - 4.0), Anchor::Start, &text);
-    }
     let says = format!("{} in {} parts that add up.", view.y.name, parts.len());
     drawing.finish(canvas, &view.title, &says)
 }
