@@ -74,7 +74,9 @@ pub enum Command {
     #[command(after_help = "Examples:\n  harp status\n  watch -n 2 harp status")]
     Status(Status),
     /// Learn a model from the runs
-    #[command(after_help = "Examples:\n  harp build\n  harp build --policy cost --seed 7")]
+    #[command(
+        after_help = "Examples:\n  harp build\n  harp build --policy cost --seed 7\n  harp build --from ../mnist-mlp\n  harp build --from ../mnist-mlp --share 10%"
+    )]
     Build(Build),
     /// Show every candidate model with its scores, and why the winner won
     #[command(after_help = "Examples:\n  harp models\n  harp models --target peak_memory --json")]
@@ -243,6 +245,14 @@ pub struct Build {
     /// Where to write the model. Without it, .harp/model.json beside the experiment file.
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
+    /// Also learn from the runs of a related application: its experiment file or folder. May be repeated.
+    /// Refused where the application's own runs alone predict better.
+    #[arg(long, value_name = "FILE")]
+    pub from: Vec<PathBuf>,
+    /// With --from, learn from this share of the application's own runs only, cheap and far apart: what
+    /// would have been enough.
+    #[arg(long, value_name = "SHARE", requires = "from", value_parser = parse_probability)]
+    pub share: Option<f64>,
 }
 
 /// Where a model is.

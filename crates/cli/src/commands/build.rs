@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use harp_core::{Run, Scale, Target};
-use harp_learn::{BuildOptions, ModelFile, TargetModel};
+use harp_learn::{BuildOptions, Comparison, Kept, ModelFile, TargetModel};
 use harp_report::text::plural;
 use serde::Serialize;
 
+use super::reuse;
 use crate::arguments::{Build, BuildSettings};
+use crate::components;
 use crate::failure::{Exit, Failure};
 use crate::project::{self, Project};
 use crate::sweep::{self, Knowledge};
@@ -23,12 +25,16 @@ struct Built<'a> {
     scores: Option<&'a harp_core::Scores>,
     evidence: &'a harp_core::Evidence,
     warnings: &'a [String],
+    comparison: Option<&'a Comparison>,
 }
 
 /// Builds the model of an experiment and writes it.
 pub fn build(arguments: &Build, terminal: &Terminal) -> Result<(), Failure> {
     let project = Project::load(&arguments.experiment.file, terminal)?;
     let runs = recorded_runs(&project)?;
+    if !arguments.from.is_empty() {
+        return reuse::build_from(&project, &runs, arguments, terminal);
+    }
     let model = build_model(&project, &runs, &arguments.settings, terminal)?;
     let file = arguments.model.clone().unwrap_or_else(|| project.model_file());
     write_model(&model, &file)?;
@@ -81,7 +87,7 @@ pub fn build_model(
                 plural(skipped.failed, "run")
             ));
         }
-        match harp_learn::build(&table, &options) {
+        match components::learn(project, &runs, &table, &options) {
             Ok(model) => {
                 for warning in &model.warnings {
                     terminal.say(&format!("warning: {target}: {warning}"));
@@ -132,18 +138,39 @@ pub fn write_model(model: &ModelFile, file: &Path) -> Result<(), Failure> {
 fn summary(model: &TargetModel) -> Built<'_> {
     Built {
         target: &model.target,
-        winner: model.winner().map(ToString::to_string),
+        winner: winner_of(model),
         formula: crate::views::formula(model),
         explanation: &model.explanation,
         scores: model.winner().and_then(|winner| winner.scores.as_ref()),
         evidence: &model.evidence,
         warnings: &model.warnings,
+        comparison: model.comparison.as_deref(),
+    }
+}
+
+/// The model's name: the formula where it is put together from components.
+fn winner_of(model: &TargetModel) -> Option<String> {
+    match &model.custom {
+        Some(custom) => Some(format!("put together: {}", custom.formula)),
+        None => model.winner().map(ToString::to_string),
     }
 }
 
 fn describe(model: &TargetModel, built: &Built<'_>) -> String {
     let mut lines = vec![format!("{}: {}", model.target, built.winner.as_deref().unwrap_or("no model"))];
     lines.extend(built.formula.as_ref().map(|formula| format!("  {formula}")));
-    lines.push(format!("  {}", built.explanation));
+    let by_parts = built.comparison.is_some_and(|comparison| comparison.kept == Kept::Custom);
+    if let Some(comparison) = built.comparison {
+        let runs = plural(comparison.runs, "run");
+        lines.push(format!("  on {runs} that neither saw, {}", comparison.reason));
+    }
+    for (name, component) in model.custom.iter().flat_map(|custom| &custom.components) {
+        let winner = component.winner().map(ToString::to_string).unwrap_or_default();
+        lines.push(format!("  {name}: {winner}"));
+        lines.extend(crate::views::formula(component).map(|formula| format!("    {formula}")));
+    }
+    if !by_parts {
+        lines.push(format!("  {}", built.explanation));
+    }
     lines.join("\n")
 }

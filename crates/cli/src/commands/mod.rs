@@ -13,6 +13,7 @@ mod plan;
 mod predict;
 mod recommend;
 mod reference;
+mod reuse;
 mod run;
 mod simulate;
 mod site;

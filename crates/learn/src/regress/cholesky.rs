@@ -41,7 +41,7 @@ impl Cholesky {
     }
 
     /// x with L·Lᵀ·x = b.
-    pub(super) fn solve(&self, b: Vec<f64>) -> Vec<f64> {
+    pub(crate) fn solve(&self, b: Vec<f64>) -> Vec<f64> {
         let mut b = self.half_solve(b);
         for row in (0..b.len()).rev() {
             b[row] /= self.rows[row][row];
