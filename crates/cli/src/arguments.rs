@@ -13,7 +13,7 @@ use harp_core::{Money, Scale, Seconds};
 use harp_learn::BuildOptions;
 
 pub use backtest::{Backtest, Judged};
-pub use dnn::{Dnn, DnnMemory, DnnModel, DnnTraining, Offloaded};
+pub use dnn::{Dnn, DnnMemory, DnnModel, DnnTime, DnnTraining, Offloaded};
 pub use estimates::Wanted;
 pub use trace::{
     Simulate, Trace, TraceCompare, TraceConvert, TraceGenerate, TraceOutput, TracePredict, TraceReading,
@@ -86,6 +86,11 @@ pub enum Command {
         after_help = "Examples:\n  harp backtest\n  harp backtest --by time --target peak_memory\n  harp backtest --csv sweep.csv --target seconds --split split --ignore epoch_seconds --json"
     )]
     Backtest(Backtest),
+    /// Say what each axis of an experiment is worth: the error without it, and how many runs it needs
+    #[command(
+        after_help = "Examples:\n  harp ablate\n  harp ablate --target peak_memory --json\n  harp ablate --axis input=samples,batch --axis network=layers,neurons"
+    )]
+    Ablate(Ablate),
     /// Predict time and memory of cases that were never run
     #[command(
         after_help = "Examples:\n  harp predict n=320000 precision=1200 method=pow\n  harp predict --csv cases.csv --json"
@@ -104,7 +109,7 @@ pub enum Command {
     /// Write the runs of an experiment as CSV or JSON
     #[command(after_help = "Examples:\n  harp history\n  harp history --csv runs.csv")]
     History(History),
-    /// Say what training a neural network needs, from its description: memory, where it fits
+    /// Say what training a neural network needs, from its description: memory, where it fits, how long
     #[command(subcommand)]
     Dnn(Dnn),
     /// Read job traces of clusters: characterise, compare, convert, anonymise, make up, predict
@@ -273,6 +278,22 @@ pub struct Models {
     /// Only this target: walltime, peak_memory, or a metric.
     #[arg(long, value_name = "TARGET")]
     pub target: Option<String>,
+}
+
+/// Arguments of `harp ablate`.
+#[derive(Debug, Args)]
+pub struct Ablate {
+    #[command(flatten)]
+    pub experiment: ExperimentFile,
+    #[command(flatten)]
+    pub settings: BuildSettings,
+    /// What is predicted. Without it, the experiment's first target.
+    #[arg(long, value_name = "TARGET")]
+    pub target: Option<String>,
+    /// Features that belong together. May be repeated. Without it, the resources are the axis hardware and
+    /// every parameter is an axis of its own.
+    #[arg(long, value_name = "NAME=FEATURE,…", value_parser = parse_setting)]
+    pub axis: Vec<(String, String)>,
 }
 
 /// Arguments of `harp predict`.

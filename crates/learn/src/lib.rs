@@ -10,6 +10,7 @@
 //! the same data and seed give the same model on any number of threads. Rows of scale `test` are
 //! never looked at, and runs killed at a limit never train as if they had finished.
 
+mod ablate;
 mod backtest;
 mod build;
 mod candidate;
@@ -32,6 +33,7 @@ mod table;
 mod transfer;
 mod validate;
 
+pub use ablate::{Ablation, Axis, AxisWorth, ablate};
 pub use backtest::{Backtest, BacktestIntervals, BacktestModel, BacktestRequest, BacktestRows, backtest};
 pub use build::{FEWEST_CONFIGURATIONS, build};
 pub use candidate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind};

@@ -6,6 +6,7 @@ use harp_core::{Dataset, Row, Scale, Scores, Target, Value};
 use serde::{Deserialize, Serialize};
 
 use super::correct::{Correction, Known};
+use super::essential::essential;
 use super::similar::{common, weighted};
 use crate::custom::{Custom, Formula};
 use crate::model::case_of;
@@ -53,6 +54,7 @@ struct Piece {
     name: Option<String>,
     table: Dataset,
     model: TargetModel,
+    /// Features of the correction: all both have, as what matters may differ.
     features: Vec<String>,
     uses: Vec<SourceUse>,
 }
@@ -154,6 +156,14 @@ fn piece(
     if let Some(formula) = formula {
         features.retain(|name| !formula.names().contains(name.as_str()));
     }
+    // What matters for every source.
+    let needed: Vec<Vec<String>> = sources
+        .iter()
+        .filter_map(|(_, tables)| tables.get(index))
+        .map(|source| essential(source, &features))
+        .collect();
+    let common = features.clone();
+    features.retain(|name| needed.iter().any(|names| names.contains(name)));
     let mut pooled = Dataset { target: table.target.clone(), columns: Vec::new(), rows: Vec::new() };
     let mut uses = Vec::new();
     for (number, (application, tables)) in sources.iter().enumerate() {
@@ -183,7 +193,7 @@ fn piece(
         (Target::Metric(name), Some(_)) => Some(name.clone()),
         _ => None,
     };
-    Ok(Piece { name, table: table.clone(), model, features, uses })
+    Ok(Piece { name, table: table.clone(), model, features: common, uses })
 }
 
 impl Piece {

@@ -4,6 +4,7 @@
 
 mod build;
 mod correct;
+mod essential;
 mod few;
 mod similar;
 
