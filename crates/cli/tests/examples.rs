@@ -53,3 +53,60 @@ fn sort_is_predicted_from_the_size_of_its_input() {
         score(result, 0, "scores", "mape") < 30.0 && score(result, 1, "scores", "mape") < 15.0
     });
 }
+
+/// Runs a training example as far as a model; gives its folder.
+fn trained(name: &str) -> tempfile::TempDir {
+    let directory = support::example(name);
+    support::run(directory.path(), &["generate"], 0);
+    directory
+}
+
+#[test]
+fn trainings_are_put_together_from_components_and_lend_each_other_their_runs() {
+    let mlp = trained("mnist-mlp");
+    let built = support::json(mlp.path(), &["build", "--json"]);
+    let comparison = &built[0]["comparison"];
+    assert_eq!(comparison["formula"], "load_seconds + epochs * epoch_seconds");
+    let error = |way: &str| comparison[way]["mape"].as_f64().unwrap();
+    // On a busy machine either may be ahead; what is kept must be the better of the two.
+    let kept = comparison["kept"].as_str().unwrap();
+    let better = if error("custom") < error("basic") { "custom" } else { "basic" };
+    let close = (error("custom") / error("basic") - 1.0).abs() <= 0.02;
+    assert!(kept == better || close, "{comparison:#}");
+    assert!(error("custom") < 60.0, "{comparison:#}");
+    let judged = support::json(mlp.path(), &["backtest", "--json"]);
+    assert!(judged["compared"]["custom"]["mape"].as_f64().unwrap() < 100.0, "{judged:#}");
+    // Memory does not depend on who else computes: the formula, calibrated by the runs, is close.
+    let model = "dense:784,{neurons}x{layers},10";
+    let arguments = ["dnn", "memory", model, "--set", "neurons=128", "--set", "layers=2", "--batch", "64"];
+    let more =
+        ["--precision", "fp32", "--optimizer", "sgd", "--gpu", "8G", "--calibrate", "harp.toml", "--json"];
+    let memory = support::json(mlp.path(), &[arguments.as_slice(), more.as_slice()].concat());
+    assert!(memory["calibration"]["peaks"].as_u64().unwrap() > 40, "{memory:#}");
+
+    let cnn = trained("cnn");
+    let source = mlp.path().to_str().unwrap();
+    let reused = support::json(cnn.path(), &["build", "--from", source, "--share", "10%", "--json"]);
+    let walltime = &reused[0];
+    let cost = |name: &str| walltime["cost"][name].as_f64().unwrap();
+    assert!(cost("own_runs") <= 0.1 * cost("all_runs"), "{walltime:#}");
+    assert!(cost("own_seconds") <= 0.25 * cost("all_seconds"), "{walltime:#}");
+    assert_eq!(walltime["reuse"]["kept"], true, "{walltime:#}");
+    let test = |name: &str| walltime["test"][name]["mape"].as_f64().unwrap();
+    assert!(test("reused") < test("alone_with_the_same"), "{walltime:#}");
+    let said = support::json(
+        cnn.path(),
+        &[
+            "predict",
+            "samples=300",
+            "batch=32",
+            "layers=2",
+            "channels=20",
+            "epochs=8",
+            "cores=1",
+            "threads=1",
+            "--json",
+        ],
+    );
+    assert!(said["cases"][0]["predictions"][0]["estimate"].as_f64().unwrap() > 0.0, "{said:#}");
+}

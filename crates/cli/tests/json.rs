@@ -36,7 +36,7 @@ fn every_documented_key_is_there() {
     let here = folder.path();
     fs::write(here.join("harp.toml"), EXPERIMENT).unwrap();
     let documented = documented();
-    let calls: [(&str, &[&str]); 20] = [
+    let calls: [(&str, &[&str]); 23] = [
         ("init", &["init", "--output", "new.toml", "--json", "--", "./app", "--size", "100"]),
         ("generate", &["generate", "--scale", "sd", "--json"]),
         ("plan", &["plan", "--json"]),
@@ -50,6 +50,9 @@ fn every_documented_key_is_there() {
         ("recommend", &["recommend", "n=30000", "--json"]),
         ("host", &["host", "--json"]),
         ("site", &["site", "--json"]),
+        ("build --from", &["build", "--from", "harp.toml", "--model", "other.json", "--json"]),
+        ("ablate", &["ablate", "--json"]),
+        ("dnn time", &["dnn", "time", "gpt2", "--gpu", "V100-16", "--samples", "1000", "--json"]),
         ("dnn memory", &["dnn", "memory", "gpt2", "--gpu", "V100-16", "--json"]),
         ("trace generate", &["trace", "generate", "--jobs", "2000", "--output", "a.swf", "--json"]),
         ("trace convert", &["trace", "convert", "a.swf", "--output", "a.csv", "--json"]),

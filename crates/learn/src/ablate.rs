@@ -10,7 +10,7 @@ use rand_pcg::Pcg64;
 use serde::Serialize;
 
 use crate::model::case_of;
-use crate::{BuildOptions, LearnError, TargetModel, build};
+use crate::{BuildOptions, LearnError, ModelKind, TargetModel, build};
 
 /// Times the runs are split.
 const FOLDS: usize = 4;
@@ -55,7 +55,9 @@ pub struct Ablation {
     pub runs: usize,
     /// The error with everything.
     pub error: f64,
-    /// The error with principal components of 99 % of the variance instead of features.
+    /// The error of the study's models alone (linear, tree, network).
+    pub study: Option<f64>,
+    /// Their error with principal components of 99 % of the variance instead of the features.
     pub with_principal_components: Option<f64>,
     /// The axes, the most important first.
     pub axes: Vec<AxisWorth>,
@@ -74,7 +76,9 @@ pub fn ablate(dataset: &Dataset, axes: &[Axis], options: &BuildOptions) -> Resul
     }
     let error = judge(&table, &folds, &models, &|_, case| case)
         .ok_or_else(|| LearnError::NothingToJudge { target: table.target.clone() })?;
-    let components = BuildOptions { principal_components: true, ..options.clone() };
+    let kinds = vec![ModelKind::Linear, ModelKind::Tree, ModelKind::SmallNetwork, ModelKind::Network];
+    let study = BuildOptions { models: kinds, principal_components: false, ..options.clone() };
+    let components = BuildOptions { principal_components: true, ..study.clone() };
     let mut worths: Vec<AxisWorth> = axes
         .iter()
         .map(|axis| {
@@ -94,6 +98,7 @@ pub fn ablate(dataset: &Dataset, axes: &[Axis], options: &BuildOptions) -> Resul
     Ok(Ablation {
         runs: table.rows.len(),
         error,
+        study: cross_validated(&table, &study),
         with_principal_components: cross_validated(&table, &components),
         axes: worths,
     })

@@ -45,9 +45,12 @@ pub fn ablate(arguments: &Ablate, terminal: &Terminal) -> Result<(), Failure> {
     terminal.print_text(&format!(
         "{target}: {runs}, each predicted by models that did not see it, with an error of {:.1} %{}",
         ablation.error,
-        match ablation.with_principal_components {
-            Some(error) => format!("; with principal components of 99 % of the variance, {error:.1} %"),
-            None => String::new(),
+        match (ablation.study, ablation.with_principal_components) {
+            (Some(study), Some(components)) => format!(
+                "; the study's models alone err by {study:.1} %, with principal components of 99 % of the \
+                 variance by {components:.1} %"
+            ),
+            _ => String::new(),
         }
     ))?;
     terminal.print_table(&table_of(&ablation))?;

@@ -68,6 +68,9 @@ pub fn time(arguments: &DnnTime, terminal: &Terminal) -> Result<(), Failure> {
     terminal.print_table(&parts(&time))?;
     terminal.print("")?;
     terminal.print_table(&scaling_table(&scaling))?;
+    if let Some(sentence) = feeding(&time, arguments) {
+        terminal.print_text(&sentence)?;
+    }
     terminal.print_text(&rests_on(&time.efficiency, arguments))
 }
 
@@ -198,6 +201,21 @@ fn scaling_table(scaling: &[Scaled]) -> Table {
         ]);
     }
     table
+}
+
+/// How many cores keep one GPU busy, where loading takes any time.
+fn feeding(time: &Time, arguments: &DnnTime) -> Option<String> {
+    let needed = time.cores_needed?;
+    let given = arguments.cores_per_gpu;
+    let verdict = match time.step.waiting > 0.0 {
+        true => format!(
+            "with {} it waits {} of the time",
+            number(given),
+            share(time.step.waiting / time.step.total)
+        ),
+        false => format!("{} are enough", number(given)),
+    };
+    Some(format!("{} cores feed one GPU; {verdict}.", number(needed.ceil())))
 }
 
 fn rests_on(efficiency: &Efficiency, arguments: &DnnTime) -> String {
