@@ -10,6 +10,7 @@ release:
 
 bench:
 	cargo bench -p harp-measure
+	cargo bench -p harp-history
 	cargo bench -p harp-cli
 
 # Rewrites the files that are generated from the code

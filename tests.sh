@@ -15,6 +15,7 @@ need() { # command, package
   "${as_root[@]}" apt-get install -y -qq --no-install-recommends "$2"
 }
 need cc build-essential
+testbed/packages.sh # Slurm, for the tests that talk to a real one
 
 step "formatting"
 cargo fmt --all --check

@@ -20,16 +20,7 @@ const USUAL: &str = "../shared/data/prediction";
 
 /// Builds a model on every sweep of a folder and prints its errors on the test rows.
 pub fn evaluate(directory: Option<&str>) -> Result<()> {
-    let directory = directory.map_or_else(|| metadata::root().join(USUAL), PathBuf::from);
-    let mut files: Vec<PathBuf> = match fs::read_dir(&directory) {
-        Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).collect(),
-        Err(_) => {
-            println!("no sweeps at {}: nothing evaluated; name a folder with CSV files", directory.display());
-            return Ok(());
-        }
-    };
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "csv"));
-    files.sort();
+    let files = sweeps(directory);
     println!(
         "{:24} {:>8} {:>8} {:>6} {:>9} {:>8} {:>7}  winner",
         "sweep", "policy", "MAPE %", "UPP %", "reserved", "cover90", "build s"
@@ -63,7 +54,24 @@ pub fn evaluate(directory: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-fn read(file: &Path) -> Result<Dataset> {
+/// The CSV files of a folder in the order of their names; none, with a word about it, where there is
+/// no such folder.
+pub fn sweeps(directory: Option<&str>) -> Vec<PathBuf> {
+    let directory = directory.map_or_else(|| metadata::root().join(USUAL), PathBuf::from);
+    let mut files: Vec<PathBuf> = match fs::read_dir(&directory) {
+        Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).collect(),
+        Err(_) => {
+            println!("no sweeps at {}: nothing evaluated; name a folder with CSV files", directory.display());
+            Vec::new()
+        }
+    };
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "csv"));
+    files.sort();
+    files
+}
+
+/// The rows of a sweep.
+pub fn read(file: &Path) -> Result<Dataset> {
     let source = fs::File::open(file).with_context(|| format!("cannot read {}", file.display()))?;
     let columns =
         SweepColumns { target: "seconds".to_owned(), split: Some("split".to_owned()), ignored: Vec::new() };

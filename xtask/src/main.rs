@@ -3,6 +3,7 @@
 mod advisories;
 mod documents;
 mod evaluate;
+mod held_out;
 mod licences;
 mod metadata;
 mod release;
@@ -15,7 +16,10 @@ usage: cargo xtask CHORE
   docs [--check]    write the documents generated from the code, or compare them
   licences          check the licence of every dependency
   advisories        check dependencies against the RustSec database, where it can be reached
-  evaluate [DIR]    build models on external sweeps and print their errors";
+  evaluate [DIR]    build models on external sweeps and print their errors
+  held-out [--kinds] [DIR]
+                    the same for choosing between settings: never looks at test rows, but holds out
+                    full-scale rows that were given for training; --kinds: each model by itself";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -27,6 +31,10 @@ fn main() -> ExitCode {
         ["licences"] => licences::check(),
         ["advisories"] => advisories::check(),
         ["evaluate"] => evaluate::evaluate(None),
+        ["held-out"] => held_out::evaluate(None, false),
+        ["held-out", "--kinds"] => held_out::evaluate(None, true),
+        ["held-out", "--kinds", directory] => held_out::evaluate(Some(directory), true),
+        ["held-out", directory] => held_out::evaluate(Some(directory), false),
         ["evaluate", directory] => evaluate::evaluate(Some(directory)),
         _ => {
             eprintln!("{USAGE}");

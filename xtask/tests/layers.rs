@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 /// The rooms from left to right.
-const ROOMS: [&str; 12] = [
+const ROOMS: [&str; 13] = [
     "harp-core",
+    "harp-slurm",
     "harp-site",
     "harp-experiment",
     "harp-measure",
@@ -20,13 +21,14 @@ const ROOMS: [&str; 12] = [
 ];
 
 /// Rooms that must stay pure, and all they may use of harp.
-const PURE: [(&str, &[&str]); 8] = [
+const PURE: [(&str, &[&str]); 9] = [
     ("harp-core", &[]),
-    ("harp-site", &["harp-core"]),
+    ("harp-slurm", &["harp-core"]),
+    ("harp-site", &["harp-core", "harp-slurm"]),
     ("harp-learn", &["harp-core"]),
     ("harp-advise", &["harp-core", "harp-site"]),
     ("harp-dnn", &["harp-core"]),
-    ("harp-trace", &[]),
+    ("harp-trace", &["harp-slurm"]),
     ("harp-sim", &["harp-trace"]),
     ("harp-report", &["harp-core"]),
 ];
@@ -76,7 +78,7 @@ fn pure_rooms_stay_pure() {
         assert!(used.is_subset(&allowed), "{room} may use {allowed:?} but uses {used:?}");
     }
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    for room in ["core", "site", "experiment", "learn", "advise", "dnn", "sim", "report"] {
+    for room in ["core", "slurm", "site", "experiment", "learn", "advise", "dnn", "sim", "report"] {
         for file in sources(&format!("{root}/crates/{room}/src").into()) {
             if file.ends_with("tests.rs") {
                 continue;

@@ -4,6 +4,8 @@
 mod backtest;
 mod dnn;
 mod estimates;
+mod import;
+mod site;
 mod trace;
 
 use std::path::PathBuf;
@@ -15,6 +17,8 @@ use harp_learn::BuildOptions;
 pub use backtest::{Backtest, Judged};
 pub use dnn::{Dnn, DnnMemory, DnnModel, DnnTime, DnnTraining, Offloaded};
 pub use estimates::Wanted;
+pub use import::{Import, ImportSlurm};
+pub use site::{Site, SiteCommand, SiteDiscover};
 pub use trace::{
     Simulate, Trace, TraceCompare, TraceConvert, TraceGenerate, TraceOutput, TracePredict, TraceReading,
     TraceSummary,
@@ -33,7 +37,7 @@ use crate::terminal::Colour;
     version,
     propagate_version = true,
     max_term_width = 100,
-    after_help = "Start here:\n  harp demo                            the whole story in a minute, nothing to set up\n  harp init -- ./program --size 1000   write harp.toml for your own program\n  harp run                             generate, build, predict, compare\n\nExit codes: 0 ok, 1 bug in harp, 2 bad input, 3 not enough evidence, 4 no plan fits the limits,\n5 outside the measured range, 7 some runs failed or some input was skipped. Documented in docs/exit-codes.md."
+    after_help = "Start here:\n  harp demo                            the whole story in a minute, nothing to set up\n  harp init -- ./program --size 1000   write harp.toml for your own program\n  harp run                             generate, build, predict, compare\n\nExit codes: 0 ok, 1 bug in harp, 2 bad input, 3 not enough evidence, 4 no plan fits the limits,\n5 outside the measured range, 6 scheduler out of reach, 7 some runs failed or some input was skipped. Documented in docs/exit-codes.md."
 )]
 pub struct Arguments {
     /// Print the result as JSON.
@@ -120,8 +124,13 @@ pub enum Command {
         after_help = "Examples:\n  harp simulate KTH-SP2.swf.gz --procs 100 --policy easy\n  harp simulate jobs.csv --procs 4392 --compare fcfs easy relaxed adaptive-relaxed\n  harp simulate jobs.swf --policy sjf+easy --estimates last2 --schedule out.csv --charts charts\n\nPolicies, estimates and the rule for what happens within one second: docs/simulation.md."
     )]
     Simulate(Simulate),
-    /// List the sites harp knows, or show one
-    #[command(after_help = "Examples:\n  harp site\n  harp site osc-pitzer")]
+    /// Learn from the past: put jobs that others ran into a history
+    #[command(subcommand)]
+    Import(Import),
+    /// List the sites harp knows, show or check one, or describe the cluster at hand
+    #[command(
+        after_help = "Examples:\n  harp site\n  harp site osc-pitzer\n  harp site discover --output cluster.toml"
+    )]
     Site(Site),
     /// Describe this machine as harp sees it
     Host,
@@ -382,14 +391,6 @@ pub struct History {
     /// Write CSV to this file; - is standard output.
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
-}
-
-/// Arguments of `harp site`.
-#[derive(Debug, Args)]
-pub struct Site {
-    /// The site to show, by name or file.
-    #[arg(value_name = "SITE")]
-    pub site: Option<String>,
 }
 
 /// Arguments of `harp completions`.

@@ -5,6 +5,8 @@ use std::fmt;
 use harp_experiment::{Diagnostic, Severity};
 use harp_history::HistoryError;
 use harp_learn::{LearnError, ModelFileError};
+use harp_measure::slurm::SlurmError;
+use harp_slurm::AccountingError;
 use harp_trace::TraceError;
 use serde::Serialize;
 
@@ -19,6 +21,8 @@ pub enum Exit {
     NoPlanFits = 4,
     /// The case lies too far outside what was measured.
     OutsideRange = 5,
+    /// A scheduler did not answer, or not to us.
+    Unreachable = 6,
     /// Some of the input could not be used.
     SomeSkipped = 7,
     /// Stopped from outside, as a shell reports Ctrl-C.
@@ -156,5 +160,18 @@ impl From<TraceError> for Failure {
     fn from(error: TraceError) -> Self {
         // the way out, where there is one, is a part of the message
         Failure::bad_input(error.to_string())
+    }
+}
+
+impl From<SlurmError> for Failure {
+    fn from(error: SlurmError) -> Self {
+        Failure::bad_input(error.to_string()).exit(Exit::Unreachable).hint(error.hint())
+    }
+}
+
+impl From<AccountingError> for Failure {
+    fn from(error: AccountingError) -> Self {
+        Failure::bad_input(error.to_string())
+            .hint("give what `sacct --parsable2` (with its header) or `sacct --json` printed")
     }
 }

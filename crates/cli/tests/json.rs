@@ -36,7 +36,13 @@ fn every_documented_key_is_there() {
     let here = folder.path();
     fs::write(here.join("harp.toml"), EXPERIMENT).unwrap();
     let documented = documented();
-    let calls: [(&str, &[&str]); 23] = [
+    let samples = support::repository().join("crates/slurm/samples");
+    let scontrol = samples.join("scontrol.txt");
+    let scontrol = scontrol.to_str().unwrap();
+    // names enough for a guess
+    let named = "JobID|State|Elapsed|JobName\n1|COMPLETED|1:00|a_n1\n2|FAILED|2:00|a_n2\n";
+    fs::write(here.join("named.txt"), named).unwrap();
+    let calls: [(&str, &[&str]); 28] = [
         ("init", &["init", "--output", "new.toml", "--json", "--", "./app", "--size", "100"]),
         ("generate", &["generate", "--scale", "sd", "--json"]),
         ("plan", &["plan", "--json"]),
@@ -53,6 +59,11 @@ fn every_documented_key_is_there() {
         ("build --from", &["build", "--from", "harp.toml", "--model", "other.json", "--json"]),
         ("ablate", &["ablate", "--json"]),
         ("dnn time", &["dnn", "time", "gpt2", "--gpu", "V100-16", "--samples", "1000", "--json"]),
+        ("site list", &["site", "list", "--json"]),
+        ("site show", &["site", "show", "osc-pitzer", "--json"]),
+        ("site discover", &["site", "discover", "--file", scontrol, "--output", "cluster.toml", "--json"]),
+        ("site check", &["site", "check", "cluster.toml", "--json"]),
+        ("import slurm", &["import", "slurm", "--file", "named.txt", "--runs", "--json"]),
         ("dnn memory", &["dnn", "memory", "gpt2", "--gpu", "V100-16", "--json"]),
         ("trace generate", &["trace", "generate", "--jobs", "2000", "--output", "a.swf", "--json"]),
         ("trace convert", &["trace", "convert", "a.swf", "--output", "a.csv", "--json"]),

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{Allocation, Parameters, Scale, Value};
+use crate::{Allocation, Bytes, Parameters, Scale, Value};
 
 /// What is run, as opposed to a [`crate::Run`], which is what happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,20 +24,54 @@ pub struct Configuration {
 #[serde(transparent)]
 pub struct ConfigurationKey(pub String);
 
+/// What a key is made of, every map in the order of its names.
+#[derive(Serialize)]
+struct Canonical<'a> {
+    allocation: CanonicalAllocation<'a>,
+    parameters: &'a Parameters,
+    scale: Scale,
+}
+
+#[derive(Serialize)]
+struct CanonicalAllocation<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cores: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gpus: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<Bytes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node_type: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nodes: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threads: Option<u32>,
+}
+
 impl Configuration {
     /// Sixteen hexadecimal digits of the SHA-256 of the canonical JSON form.
     ///
     /// Maps are in name order and absent resources are left out, so a new optional resource does
     /// not change the keys of configurations that do not use it.
     pub fn key(&self) -> ConfigurationKey {
-        let canonical = serde_json::json!({
-            "scale": self.scale,
-            "parameters": self.parameters,
-            "allocation": self.allocation,
-        })
-        .to_string();
+        let Allocation { nodes, cores, threads, memory, gpus, node_type } = &self.allocation;
+        let canonical = Canonical {
+            allocation: CanonicalAllocation {
+                cores: *cores,
+                gpus: *gpus,
+                memory: *memory,
+                node_type: node_type.as_deref(),
+                nodes: *nodes,
+                threads: *threads,
+            },
+            parameters: &self.parameters,
+            scale: self.scale,
+        };
+        // Writing plain data into memory cannot fail.
+        let canonical = serde_json::to_string(&canonical).unwrap_or_default();
         let digest = Sha256::digest(canonical.as_bytes());
-        ConfigurationKey(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+        let first = digest.iter().take(8).fold(0u64, |number, byte| number << 8 | u64::from(*byte));
+        ConfigurationKey(format!("{first:016x}"))
     }
 
     /// Every parameter and every resource that was asked for, by name. Where a parameter and a resource
@@ -97,6 +131,37 @@ mod tests {
     }
 
     #[test]
+    fn the_key_is_that_of_the_plain_json() {
+        for (nodes, node_type, number) in
+            [(None, None, 0.1), (Some(3), Some("a\"b"), f64::NAN), (Some(1), Some("é"), 1e300)]
+        {
+            let configuration = Configuration {
+                scale: Scale::Test,
+                parameters: [("x", Value::Real(number)), ("b", Value::from(true)), ("a", Value::from("t"))]
+                    .into_iter()
+                    .collect(),
+                allocation: Allocation {
+                    nodes,
+                    cores: nodes,
+                    threads: Some(7),
+                    memory: Some(Bytes(u64::MAX)),
+                    gpus: nodes,
+                    node_type: node_type.map(str::to_owned),
+                },
+            };
+            let plain = serde_json::json!({
+                "scale": configuration.scale,
+                "parameters": configuration.parameters,
+                "allocation": configuration.allocation,
+            })
+            .to_string();
+            let digest = Sha256::digest(plain.as_bytes());
+            let expected: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!(configuration.key().0, expected, "{plain}");
+        }
+    }
+
+    #[test]
     fn a_file_teaches_by_its_size_not_by_its_name() {
         let configuration = Configuration {
             scale: Scale::Sd,
@@ -107,11 +172,7 @@ mod tests {
             ]
             .into_iter()
             .collect(),
-            allocation: Allocation {
-                threads: Some(2),
-                memory: Some(crate::Bytes(9)),
-                ..Allocation::default()
-            },
+            allocation: Allocation { threads: Some(2), memory: Some(Bytes(9)), ..Allocation::default() },
         };
         let names = |map: BTreeMap<String, Value>| map.into_keys().collect::<Vec<_>>();
         assert_eq!(names(configuration.features()), ["file_bytes", "m", "threads"]);

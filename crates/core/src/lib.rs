@@ -26,7 +26,7 @@ pub use dataset::{Column, Dataset, DatasetError, Observed, Row, Target};
 pub use distribution::{Distribution, DistributionError};
 pub use host::{Cache, Gpu, Host};
 pub use metric::Metrics;
-pub use outcome::Outcome;
+pub use outcome::{Interruption, Outcome};
 pub use parameter::{Parameters, Value};
 pub use policy::Policy;
 pub use prediction::{Evidence, OutOfRange, Prediction};

@@ -42,6 +42,43 @@ pub enum Outcome {
         /// Why.
         reason: String,
     },
+    /// Somebody or something outside ended it; it says nothing about the program.
+    Interrupted {
+        /// What.
+        cause: Interruption,
+    },
+}
+
+/// What ended a run from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Interruption {
+    /// A person.
+    Cancelled,
+    /// A job that goes before it.
+    Preempted,
+    /// It was put back into the queue to run again.
+    Requeued,
+    /// Its node broke.
+    NodeFailure,
+    /// A point of time after which it was not wanted any more.
+    Deadline,
+    /// Not said.
+    Unknown,
+}
+
+impl Interruption {
+    /// In words, after "the run was".
+    fn words(self) -> &'static str {
+        match self {
+            Interruption::Cancelled => "cancelled",
+            Interruption::Preempted => "preempted",
+            Interruption::Requeued => "put back into the queue",
+            Interruption::NodeFailure => "lost with its node",
+            Interruption::Deadline => "ended at its deadline",
+            Interruption::Unknown => "ended from outside",
+        }
+    }
 }
 
 impl Outcome {
@@ -70,6 +107,7 @@ impl Outcome {
             Outcome::OutOfMemory { .. } => "out_of_memory",
             Outcome::Rejected { .. } => "rejected",
             Outcome::NotStarted { .. } => "not_started",
+            Outcome::Interrupted { .. } => "interrupted",
         }
     }
 }
@@ -88,6 +126,7 @@ impl fmt::Display for Outcome {
             Outcome::OutOfMemory { limit: None } => "out of memory".to_owned(),
             Outcome::Rejected { reason } => format!("rejected: {reason}"),
             Outcome::NotStarted { reason } => format!("not started: {reason}"),
+            Outcome::Interrupted { cause } => cause.words().to_owned(),
         };
         formatter.pad(&text)
     }

@@ -6,6 +6,7 @@
 mod dataset;
 mod error;
 mod filesystem;
+pub mod import;
 mod schema;
 mod store;
 mod sweep;

@@ -3,13 +3,14 @@
 use rusqlite::Connection;
 
 /// Format written by this harp; kept in `user_version`.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 
 /// "harp" in ASCII, kept in `application_id`, so that a foreign database is not written to.
 pub(crate) const APPLICATION_ID: u32 = 0x6861_7270;
 
 /// One statement batch a format: running those above a file's format brings it up to date.
-const STEPS: [&str; FORMAT as usize] = ["
+const STEPS: [&str; FORMAT as usize] = [
+    "
     CREATE TABLE hosts (
         id INTEGER PRIMARY KEY,
         description TEXT NOT NULL UNIQUE
@@ -31,7 +32,13 @@ const STEPS: [&str; FORMAT as usize] = ["
     );
     -- A configuration's repetition has one outcome that counts; a retry supersedes the one before.
     CREATE UNIQUE INDEX one_outcome ON runs (application, configuration_key, repetition) WHERE superseded = 0;
-"];
+",
+    "
+    -- Where a run that harp did not make came from: the same job is never imported twice.
+    ALTER TABLE runs ADD COLUMN origin TEXT;
+    CREATE UNIQUE INDEX one_origin ON runs (origin) WHERE origin IS NOT NULL;
+",
+];
 
 /// Brings an opened file to the current format. The caller has checked that it is not newer.
 pub(crate) fn migrate(connection: &mut Connection, found: u32) -> rusqlite::Result<()> {

@@ -59,6 +59,24 @@ impl Store {
         Ok(Store { path: path.to_owned(), connection })
     }
 
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Does something with the database; a refusal says which file it was and what was tried.
+    pub(crate) fn attempt<T>(
+        &self,
+        action: &'static str,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, HistoryError> {
+        work(&self.connection).map_err(|source| HistoryError::Database {
+            path: self.path.clone(),
+            action,
+            source,
+        })
+    }
+
     /// Records a finished run; when this returns it is on disk.
     ///
     /// An earlier outcome of the same configuration and repetition that did not complete is kept

@@ -33,17 +33,21 @@ pub enum ModelKind {
     TrendProcess,
     /// Sum of power laws, and a Gaussian process of what it leaves.
     PosynomialProcess,
+    /// Curved power law, and a Gaussian process of what it leaves.
+    CurvedProcess,
     /// Boosted trees on the logarithm.
     Boosting,
     /// Sum of power laws, and boosted trees of what it leaves.
     PosynomialBoosting,
+    /// Curved power law, and boosted trees of what it leaves.
+    CurvedBoosting,
     /// The best few of the others together.
     Ensemble,
 }
 
 impl ModelKind {
     /// All of them, in the order of the table.
-    pub const ALL: [ModelKind; 15] = [
+    pub const ALL: [ModelKind; 17] = [
         ModelKind::Constant,
         ModelKind::Linear,
         ModelKind::Tree,
@@ -56,8 +60,10 @@ impl ModelKind {
         ModelKind::Process,
         ModelKind::TrendProcess,
         ModelKind::PosynomialProcess,
+        ModelKind::CurvedProcess,
         ModelKind::Boosting,
         ModelKind::PosynomialBoosting,
+        ModelKind::CurvedBoosting,
         ModelKind::Ensemble,
     ];
 
@@ -76,6 +82,8 @@ impl ModelKind {
             ModelKind::Process => "Gaussian process",
             ModelKind::TrendProcess => "power law + Gaussian process",
             ModelKind::PosynomialProcess => "power laws + Gaussian process",
+            ModelKind::CurvedProcess => "curved law + Gaussian process",
+            ModelKind::CurvedBoosting => "curved law + boosted trees",
             ModelKind::Boosting => "boosted trees",
             ModelKind::PosynomialBoosting => "power laws + boosted trees",
             ModelKind::Ensemble => "ensemble",

@@ -5,19 +5,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::ModelKind;
 use crate::pipeline::Pipeline;
-use crate::statistics::{mean, median};
+use crate::statistics::median;
 use crate::validate::{Judged, Outcome, Verdict};
 
 /// A member may leave the median of the others by this much, in logarithms.
 const LEASH: f64 = 0.5;
 /// Most members.
-const MOST: usize = 3;
+const MOST: usize = 5;
 /// Members whose error is more than this times the lowest do not enter.
-const WORST: f64 = 1.6;
+const WORST: f64 = 2.0;
 /// Models that level off beyond the largest run count as if their error were this times as large.
 const LEVELS_OFF: f64 = 1.25;
 /// Members weigh as this power of their error.
-const POWER: f64 = -3.0;
+const POWER: f64 = -4.0;
 
 /// A model and its share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -128,6 +128,7 @@ impl Ensemble {
 /// levels off beyond the largest run counts as worse, as larger runs still are what it is for.
 pub(crate) fn error(model: ModelKind, judged: &[Judged]) -> Option<f64> {
     let handicap = if model.extrapolates() { 1.0 } else { LEVELS_OFF };
-    let error = mean(judged.iter().map(|said| said.residual().abs()))?;
+    let total: f64 = judged.iter().map(|said| said.weight).sum();
+    let error = judged.iter().map(|said| said.weight * said.residual().abs()).sum::<f64>() / total;
     Some(handicap * error).filter(|error| error.is_finite())
 }

@@ -1,5 +1,6 @@
-//! Targets put together from components, reuse of other applications' runs, and ablation: on runs of the
-//! two training examples (each the fastest of several, on one machine) and on made-up ones.
+//! Targets put together from components, reuse of other applications' runs, and ablation, on made-up runs
+//! that follow the laws of the two training examples with the noise of a quiet machine. The examples
+//! themselves are run by the tests of the command.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test that cannot go on should stop
 
 use std::collections::BTreeMap;
@@ -10,35 +11,72 @@ use harp_learn::{
     build_from, few_runs,
 };
 
-const MLP: &str = include_str!("data/mnist-mlp.csv");
-const CNN: &str = include_str!("data/cnn.csv");
 const FORMULA: &str = "load_seconds + epochs * epoch_seconds";
 
-/// The tables of walltime, load_seconds and epoch_seconds.
-fn tables(csv: &str) -> Vec<Dataset> {
-    let lines: Vec<Vec<&str>> =
-        csv.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(',').collect()).collect();
-    let (header, rows) = lines.split_first().unwrap();
-    let place = |name: &str| header.iter().position(|column| *column == name).unwrap();
-    let features: Vec<usize> = (1..place("walltime")).collect();
-    let columns: Vec<Column> =
-        features.iter().map(|&column| Column { name: header[column].to_owned() }).collect();
-    [
-        ("walltime", Target::Walltime),
-        ("load_seconds", Target::Metric("load_seconds".into())),
-        ("epoch_seconds", Target::Metric("epoch_seconds".into())),
-    ]
-    .into_iter()
-    .map(|(name, target)| {
-        let row = |(group, cells): (usize, &Vec<&str>)| Row {
-            cells: features.iter().map(|&column| Some(Value::from_text(cells[column]))).collect(),
-            observed: Observed::Exact(cells[place(name)].parse().unwrap()),
-            scale: cells[0].parse().unwrap(),
-            group: group as u64,
+/// A training example: how wide its networks are, how many operations a sample takes, and how fast.
+struct Example {
+    samples: [i64; 3],
+    widths: [i64; 3],
+    flops: fn(i64, i64) -> i64,
+    rate: f64,
+}
+
+const MLP: Example = Example {
+    samples: [400, 800, 1600],
+    widths: [32, 64, 128],
+    flops: |layers, width| 6 * (784 * width + (layers - 1) * width * width + 10 * width),
+    rate: 10e9,
+};
+const CNN: Example = Example {
+    samples: [50, 100, 200],
+    widths: [8, 12, 16],
+    flops: |layers, width| 6 * (784 * 9 * width + (layers - 1) * 196 * 9 * width * width),
+    rate: 4e9,
+};
+
+/// The tables of walltime, load_seconds and epoch_seconds: 48 small runs, 6 large, 6 to be predicted.
+fn tables(example: &Example, noise: f64) -> Vec<Dataset> {
+    let mut state = 12_345_u64;
+    let mut next = |most: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % most
+    };
+    let columns = ["batch", "epochs", "flops", "layers", "samples"].map(|name| Column { name: name.into() });
+    let mut rows = Vec::new();
+    for run in 0..60_u64 {
+        let (scale, larger, epochs) = match run {
+            0..48 => (Scale::Sd, 1, [1, 2, 3]),
+            48..54 => (Scale::Fs, 2, [2, 3, 4]),
+            _ => (Scale::Test, 2, [10, 11, 12]),
         };
-        Dataset::new(target, columns.clone(), rows.iter().enumerate().map(row).collect()).unwrap()
-    })
-    .collect()
+        let layers = 1 + next(2) as i64;
+        let width = example.widths[next(3) as usize] * larger * 3 / if larger == 2 { 4 } else { 3 };
+        let samples = example.samples[next(3) as usize] * larger;
+        let (batch, epochs) = ([32, 64, 128][next(3) as usize], epochs[next(3) as usize]);
+        let flops = (example.flops)(layers, width);
+        let mut noisy = |value: f64| {
+            let sum: f64 = (0..4).map(|_| next(1000) as f64 / 1000.0 - 0.5).sum();
+            value * (1.7 * noise * sum).exp()
+        };
+        let load = noisy(8.2e-6 * samples as f64);
+        let steps = samples as f64 / batch as f64;
+        let epoch = noisy(samples as f64 * flops as f64 / example.rate + 2e-5 * steps);
+        let walltime = 0.004 + load + epochs as f64 * epoch;
+        let cells = [batch, epochs, flops, layers, samples].map(|value| Some(Value::Integer(value)));
+        rows.push((cells.to_vec(), scale, run, [walltime, load, epoch]));
+    }
+    let metric = |name: &str| Target::Metric(name.into());
+    let targets = [Target::Walltime, metric("load_seconds"), metric("epoch_seconds")];
+    let table = |(index, target): (usize, Target)| {
+        let row = |(cells, scale, group, values): &(Vec<Option<Value>>, Scale, u64, [f64; 3])| Row {
+            cells: cells.clone(),
+            observed: Observed::Exact(values[index]),
+            scale: *scale,
+            group: *group,
+        };
+        Dataset::new(target, columns.to_vec(), rows.iter().map(row).collect()).unwrap()
+    };
+    targets.into_iter().enumerate().map(table).collect()
 }
 
 fn on_test(model: &TargetModel, table: &Dataset) -> Scores {
@@ -46,20 +84,23 @@ fn on_test(model: &TargetModel, table: &Dataset) -> Scores {
 }
 
 #[test]
-fn components_beat_one_model_of_the_whole_on_the_shipped_examples() {
-    for csv in [MLP, CNN] {
-        let tables = tables(csv);
-        let formula = Formula::parse(FORMULA).unwrap();
+fn components_beat_one_model_of_the_whole() {
+    let formula = Formula::parse(FORMULA).unwrap();
+    for example in [MLP, CNN] {
+        // So few small runs do not tell how time grows with epochs; the formula does.
+        let few = |table: Dataset| table.filtered(|row| row.group >= 32);
+        let tables: Vec<Dataset> = tables(&example, 0.05).into_iter().map(few).collect();
         let both = build_both_ways(&tables[0], &formula, &tables[1..], &BuildOptions::default()).unwrap();
         let custom = both.custom.as_ref().unwrap();
         let found = custom.comparison.as_ref().unwrap();
-        assert_eq!(found.kept, Kept::Custom, "{}", found.reason);
         let (by_parts, whole) = (on_test(custom, &tables[0]), on_test(&both.basic, &tables[0]));
-        assert!(by_parts.mape < whole.mape, "{by_parts:?} {whole:?}");
+        assert!(by_parts.mape < whole.mape && by_parts.upp <= whole.upp, "{by_parts:?} {whole:?}");
+        let better = if found.custom.mape < found.basic.mape { Kept::Custom } else { Kept::Basic };
+        assert_eq!(found.kept, better, "{}", found.reason);
         let request = |model: &TargetModel| Backtest::of(model, &tables[0], 0.0).unwrap().request;
         assert!(request(custom).upp <= request(&both.basic).upp);
         // A model put together survives its file.
-        let file = ModelFile::new("mlp", "test", vec![both.kept()]);
+        let file = ModelFile::new("mlp", "test", vec![custom.clone()]);
         let read = ModelFile::from_text(&file.to_text().unwrap()).unwrap();
         assert_eq!(read, file);
         assert_eq!(on_test(&read.targets[0], &tables[0]), by_parts);
@@ -68,7 +109,7 @@ fn components_beat_one_model_of_the_whole_on_the_shipped_examples() {
 
 #[test]
 fn a_formula_that_is_wrong_is_not_kept() {
-    let tables = tables(MLP);
+    let tables = tables(&MLP, 0.05);
     let formula = Formula::parse("load_seconds + 3 * epoch_seconds").unwrap();
     let both = build_both_ways(&tables[0], &formula, &tables[1..], &BuildOptions::default()).unwrap();
     let kept = both.kept();
@@ -98,7 +139,7 @@ fn only(tables: &[Dataset], rows: &[usize]) -> Vec<Dataset> {
 
 #[test]
 fn a_tenth_of_the_runs_with_another_networks_runs_does_what_all_do_alone() {
-    let (source, target) = (tables(MLP), tables(CNN));
+    let (source, target) = (tables(&MLP, 0.05), tables(&CNN, 0.05));
     let options = BuildOptions::default();
     let few = few_runs(&target[0], 0.1, 0.25);
     let own: Vec<&Row> = target[0].rows.iter().filter(|row| row.scale != Scale::Test).collect();
@@ -116,7 +157,7 @@ fn a_tenth_of_the_runs_with_another_networks_runs_does_what_all_do_alone() {
         build(&tables[0], &options).map(|model| on_test(&model, &target[0]).mape).unwrap_or(f64::INFINITY);
     let with_all = on_test(&build(&target[0], &options).unwrap(), &target[0]).mape;
     assert!(with_others < 0.5 * alone, "{with_others} {alone}");
-    assert!(with_others <= with_all * 1.1, "{with_others} with a tenth and others, {with_all} with all");
+    assert!(with_others <= with_all, "{with_others} with a tenth and others, {with_all} with all");
     let file = ModelFile::new("cnn", "test", vec![reused.model.clone()]);
     let read = ModelFile::from_text(&file.to_text().unwrap()).unwrap();
     assert_eq!(on_test(&read.targets[0], &target[0]).mape, with_others);
@@ -167,9 +208,8 @@ fn ablation_finds_what_matters() {
     let found = ablate(&table, &[axis("threads"), axis("size")], &BuildOptions::default()).unwrap();
     assert_eq!(found.axes[0].axis.name, "size", "{found:?}");
     let (size, threads) = (&found.axes[0], &found.axes[1]);
-    assert!(
-        size.shuffled > 10.0 * found.error.max(1.0) && size.dropped.unwrap() > 10.0 * found.error.max(1.0)
-    );
+    // Without it only three configurations are left, which teach nothing.
+    assert!(size.shuffled > 10.0 * found.error.max(1.0) && size.dropped.is_none());
     assert!(threads.dropped.unwrap() < found.error + 5.0, "{found:?}");
     assert_eq!((size.levels, threads.levels), (6, 3));
     assert!(size.held_out.unwrap() < 20.0, "a law that goes on: {found:?}");

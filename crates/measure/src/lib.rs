@@ -4,6 +4,8 @@
 //! returns what it used. [`Sweep`] runs the planned runs of an experiment one after another, or
 //! packed by cores, and hands each finished run to a recorder before the next one starts.
 //!
+//! [`slurm`] asks a cluster's scheduler what it has and what its jobs used.
+//!
 //! This room never decides what to run (that is `experiment`), never keeps runs (that is
 //! `history`), never prints, and leaves nothing running when it returns.
 
@@ -20,6 +22,7 @@ mod processes;
 mod procfs;
 mod sampler;
 mod sharing;
+pub mod slurm;
 mod stop;
 mod sweep;
 mod system;

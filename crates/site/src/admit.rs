@@ -213,7 +213,7 @@ impl Site {
             Some(least) if gpus < least => return Some(RefusalReason::TooFewGpus { asked: gpus, least }),
             _ => {}
         }
-        if let Some(refusal) = self.memory_refusal(allocation, node_type) {
+        if let Some(refusal) = self.memory_refusal(allocation, node_type, partition) {
             return Some(refusal);
         }
         match (time, partition.and_then(|partition| partition.max_time)) {
@@ -222,9 +222,15 @@ impl Site {
         }
     }
 
-    fn memory_refusal(&self, allocation: &Allocation, node_type: &NodeType) -> Option<RefusalReason> {
+    fn memory_refusal(
+        &self,
+        allocation: &Allocation,
+        node_type: &NodeType,
+        partition: Option<&Partition>,
+    ) -> Option<RefusalReason> {
         let asked = allocation.memory?;
-        if let Some(available) = node_type.memory
+        let limits = [node_type.memory, partition.and_then(|partition| partition.max_memory)];
+        if let Some(available) = limits.into_iter().flatten().min()
             && asked > available
         {
             return Some(RefusalReason::TooMuchMemory { asked, available });

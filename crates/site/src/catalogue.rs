@@ -21,10 +21,26 @@ pub enum FindError {
 }
 
 /// File names and texts of the profiles that come with harp.
-pub fn embedded() -> [(&'static str, &'static str); 2] {
-    [
-        ("osc-pitzer.toml", include_str!("../profiles/osc-pitzer.toml")),
-        ("cloud.toml", include_str!("../profiles/cloud.toml")),
+pub fn embedded() -> [(&'static str, &'static str); 13] {
+    macro_rules! profiles {
+        ($($name:literal),* $(,)?) => {
+            [$(($name, include_str!(concat!("../profiles/", $name)))),*]
+        };
+    }
+    profiles![
+        "osc-pitzer.toml",
+        "osc-owens.toml",
+        "osc-ascend.toml",
+        "osc-cardinal.toml",
+        "tacc-frontera.toml",
+        "tacc-stampede3.toml",
+        "tacc-lonestar6.toml",
+        "tacc-vista.toml",
+        "ncsa-delta.toml",
+        "purdue-anvil.toml",
+        "sdsc-expanse.toml",
+        "nersc-perlmutter.toml",
+        "cloud.toml",
     ]
 }
 
@@ -66,17 +82,67 @@ mod tests {
     }
 
     #[test]
+    fn the_charges_of_sites_are_those_of_their_guides() {
+        use harp_core::{Allocation, Bytes, Money, Seconds};
+        let price = |site: &str, node_type: &str, partition: &str, allocation: &Allocation, seconds: f64| {
+            let place = crate::Placement { node_type: node_type.into(), partition: Some(partition.into()) };
+            find(site, &[]).unwrap().price(allocation, &place, Seconds(seconds)).map(|Money(price)| price)
+        };
+        let asked = |cores, gpus, memory: Option<u64>| Allocation {
+            cores: Some(cores),
+            gpus: Some(gpus).filter(|&gpus| gpus > 0),
+            memory: memory.map(Bytes),
+            ..Allocation::default()
+        };
+        // Stampede3: four nodes of spr for five minutes are charged as fifteen
+        let four = Allocation { nodes: Some(4), ..Allocation::default() };
+        assert_eq!(price("tacc-stampede3", "spr", "spr", &four, 300.0), Ok(2.0));
+        assert_eq!(price("tacc-frontera", "rtx", "rtx", &four, 300.0), Ok(1.0));
+        // Delta: the largest of one GPU, 16 cores and 62.5 GB
+        let gb = 1_000_000_000;
+        for (memory, units) in [(62 * gb, 1.0), (125 * gb, 2.0)] {
+            let found =
+                price("ncsa-delta", "a100x4", "gpuA100x4", &asked(16, 1, Some(memory)), 3600.0).unwrap();
+            assert!((found - units).abs() < 1e-6, "{found}");
+        }
+        let memory =
+            price("ncsa-delta", "cpu128", "cpu-preempt", &asked(1, 0, Some(8 * gb)), 3600.0).unwrap();
+        assert!((memory - 2.0).abs() < 1e-6, "half of four cores' worth: {memory}");
+        // Anvil: memory counts as cores, GPUs alone where there are some
+        assert_eq!(price("purdue-anvil", "cpu128", "any", &asked(1, 0, Some(8 * gb)), 3600.0), Ok(4.0));
+        assert_eq!(price("purdue-anvil", "highmem128", "any", &asked(1, 0, None), 3600.0), Ok(4.0));
+        assert_eq!(price("purdue-anvil", "gpu128-quad-a100", "any", &asked(32, 2, None), 3600.0), Ok(2.0));
+        assert!(price("purdue-anvil", "ai96-quad-h100", "any", &asked(1, 1, None), 1.0).is_err());
+        assert!(price("sdsc-expanse", "gpu40-quad-v100", "any", &asked(1, 1, None), 1.0).is_err());
+        // the study's own at every site it was written for
+        for (site, node_type, partition) in [
+            ("osc-owens", "broadwell28-p100", "serial"),
+            ("osc-pitzer", "cascade48-dual-v100", "serial"),
+            ("osc-cardinal", "gpu96-quad-h100", "gpu"),
+        ] {
+            let found = price(site, node_type, partition, &asked(28, 1, None), 516.0).unwrap();
+            assert!((found - 0.025).abs() < 0.000_6, "{site}: {found}");
+        }
+    }
+
+    #[test]
     fn own_profiles_come_first() {
         let own = |description: &str| {
-            let text =
-                embedded()[1].1.replacen("description = \"", &format!("description = \"{description}"), 1);
+            let text = embedded().map(|(_, text)| text)[embedded().len() - 1].replacen(
+                "description = \"",
+                &format!("description = \"{description}"),
+                1,
+            );
             ("my.toml".to_owned(), text)
         };
         let site = find("cloud", &[own("first "), own("second ")]).unwrap();
         assert!(site.description.starts_with("second "));
         assert!(find("osc-pitzer", &[]).is_ok());
         let message = find("moon", &[]).unwrap_err().to_string();
-        assert_eq!(message, "there is no site `moon`; known are cloud, local, osc-pitzer");
+        assert!(
+            message.starts_with("there is no site `moon`; known are cloud, local, ncsa-delta, "),
+            "{message}"
+        );
     }
 
     #[test]

@@ -227,6 +227,7 @@ impl Checker<'_> {
             min_nodes,
             max_nodes,
             max_cores: self.count(written.max_cores.as_ref(), "max_cores", 1),
+            max_memory: self.quantity(written.max_memory.as_ref()),
             min_gpus: self.count(written.min_gpus.as_ref(), "min_gpus", 0),
             factor: self.rate(written.factor.as_ref()).unwrap_or(1.0),
             weights: written.weights.map(|weights| self.weights(weights.into_inner())),
@@ -324,7 +325,8 @@ impl Checker<'_> {
     }
 }
 
-fn is_word(text: &str) -> bool {
+/// A name that can stand in a file name, an option and a job script.
+pub(crate) fn is_word(text: &str) -> bool {
     !text.is_empty()
         && !text.starts_with('-')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))

@@ -1,6 +1,6 @@
 //! A queue of a site: which nodes it leads to, and what it admits.
 
-use harp_core::Seconds;
+use harp_core::{Bytes, Seconds};
 use serde::Serialize;
 
 use crate::Weights;
@@ -22,6 +22,8 @@ pub struct Partition {
     pub max_nodes: Option<u32>,
     /// Most cores a job may have on one node, where fewer than the node has.
     pub max_cores: Option<u32>,
+    /// Most memory a job may have on one node, where less than the node has.
+    pub max_memory: Option<Bytes>,
     /// Fewest GPUs per node of a job.
     pub min_gpus: Option<u32>,
     /// What the site's price is multiplied by here.
@@ -43,6 +45,7 @@ impl Partition {
             min_nodes: None,
             max_nodes: None,
             max_cores: None,
+            max_memory: None,
             min_gpus: None,
             factor: 1.0,
             weights: None,

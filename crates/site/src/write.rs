@@ -117,6 +117,7 @@ fn partition(partition: &Partition) -> WrittenPartition {
         min_nodes: partition.min_nodes.map(count),
         max_nodes: partition.max_nodes.map(count),
         max_cores: partition.max_cores.map(count),
+        max_memory: partition.max_memory.map(|memory| placed(size(memory))),
         min_gpus: partition.min_gpus.map(count),
         factor: Some(placed(partition.factor)),
         automatic: partition.automatic,

@@ -95,6 +95,7 @@ pub(crate) struct WrittenPartition {
     pub min_nodes: Option<Spanned<i64>>,
     pub max_nodes: Option<Spanned<i64>>,
     pub max_cores: Option<Spanned<i64>>,
+    pub max_memory: Option<Spanned<Quantity>>,
     pub min_gpus: Option<Spanned<i64>>,
     pub factor: Option<Spanned<f64>>,
     #[serde(default)]

@@ -1,12 +1,14 @@
-//! What `sacct --parsable2` prints: one line a job or job step, cells parted by `|`, never quoted.
+//! What `sacct` prints: one row a job or job step, cells parted by `|` (`--parsable2`) or by width.
 
 use std::io::Read;
+
+use harp_slurm::{Cells, Rows};
 
 use crate::columns::{Field, Layout};
 use crate::lines::for_each_line;
 use crate::reading::Sink;
 use crate::table::take_row;
-use crate::{ReadOptions, Reading, TraceError};
+use crate::{Header, Job, ReadOptions, Reading, TraceError};
 
 /// Visits the jobs; the lines of job steps (`1234.batch`) are counted in [`Reading::steps`].
 pub(crate) fn visit(
@@ -16,38 +18,52 @@ pub(crate) fn visit(
     sink: Sink<'_>,
 ) -> Result<(), TraceError> {
     let name = reading.name.clone();
-    let mut layout: Option<Layout> = None;
+    let mut table: Option<(Rows, Layout)> = None;
     let lines = for_each_line(&name, source, |number, line| {
         let Ok(text) = std::str::from_utf8(line) else {
             reading.skipped.add(number, "the line is not text".to_owned());
             return Ok(());
         };
-        if text.trim().is_empty() {
-            return Ok(());
-        }
-        let cells: Vec<&str> = text.split('|').collect();
-        let Some(layout) = &layout else {
-            let header: Vec<String> = cells.iter().map(|cell| cell.trim().to_owned()).collect();
-            layout = Some(Layout::new(&name, number, &header, &options.columns)?);
+        let Some((rows, layout)) = &mut table else {
+            if !text.trim().is_empty() {
+                let rows = Rows::new(text).map_err(|error| TraceError::Columns {
+                    name: name.clone(),
+                    line: number,
+                    reason: error.to_string(),
+                    hint: "save what `sacct --parsable2` prints, with its header".to_owned(),
+                })?;
+                let layout = Layout::new(&name, number, rows.names(), &options.columns)?;
+                table = Some((rows, layout));
+            }
             return Ok(());
         };
-        if cells.len() != layout.width {
-            reading.skipped.add(number, format!("{} cells, the header has {}", cells.len(), layout.width));
-            return Ok(());
-        }
-        let cell = |field: Field| -> Option<&str> {
-            let text = cells[layout.place(field)?].trim();
-            (!text.is_empty()).then_some(text)
-        };
-        if cell(Field::Number).is_some_and(|job| job.contains('.')) {
-            reading.steps += 1;
-        } else {
-            take_row(number, &cell, reading, sink);
-        }
+        rows.line(number, text, &mut |line, cells| take(line, cells, layout, reading, sink));
         Ok(())
     })?;
+    if let Some((mut rows, layout)) = table {
+        rows.finish(&mut |line, cells| take(line, cells, &layout, reading, sink));
+    }
     reading.lines = lines;
     Ok(())
+}
+
+fn take(
+    line: u64,
+    cells: Result<Cells<'_>, String>,
+    layout: &Layout,
+    reading: &mut Reading,
+    sink: &mut dyn FnMut(&Job, &Header),
+) {
+    let cells = match cells {
+        Ok(cells) => cells,
+        Err(reason) => return reading.skipped.add(line, reason),
+    };
+    let cell = |field: Field| cells.get(layout.place(field)?);
+    if cell(Field::Number).is_some_and(|job| job.contains('.')) {
+        reading.steps += 1;
+    } else {
+        take_row(line, &cell, reading, sink);
+    }
 }
 
 #[cfg(test)]

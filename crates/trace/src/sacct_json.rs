@@ -4,6 +4,7 @@
 use std::fmt;
 use std::io::{BufReader, Read};
 
+use harp_slurm::json_number as number;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
@@ -68,23 +69,6 @@ impl<'de> Visitor<'de> for Document<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// A number, bare or as Slurm's `{"set": true, "infinite": false, "number": 5}`.
-fn number(value: &Value) -> Option<i64> {
-    match value {
-        Value::Object(fields) => {
-            let flag = |key: &str| fields.get(key).and_then(Value::as_bool);
-            if flag("set") == Some(false) || flag("infinite") == Some(true) {
-                return None;
-            }
-            fields.get("number").and_then(number)
-        }
-        Value::Number(number) => {
-            number.as_i64().or_else(|| number.as_f64().map(|value| value.round() as i64))
-        }
-        _ => None,
     }
 }
 

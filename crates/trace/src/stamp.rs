@@ -24,26 +24,10 @@ pub(crate) fn point(text: &str, zone: &Zone) -> Option<i64> {
     zone.second(date)
 }
 
-/// Reads a span of time in seconds: a number, `MM:SS`, `HH:MM:SS` or `D-HH:MM:SS` (also with a fraction).
+/// Reads a span of time in whole seconds: a number, `MM:SS`, `HH:MM:SS` or `D-HH:MM:SS` (also with a
+/// fraction).
 pub(crate) fn span(text: &str) -> Option<i64> {
-    let text = text.trim();
-    if let Some(seconds) = real(text) {
-        return Some(seconds.round() as i64);
-    }
-    let (days, clock) = match text.split_once('-') {
-        Some((days, clock)) => (days.parse::<u32>().ok()?, clock),
-        None => (0, text),
-    };
-    let fields: Vec<&str> = clock.split(':').collect();
-    let (last, others) = fields.split_last()?;
-    if others.is_empty() || others.len() > 2 || !last.starts_with(|c: char| c.is_ascii_digit()) {
-        return None;
-    }
-    let mut total = last.parse::<f64>().ok()?;
-    for (field, weight) in others.iter().rev().zip([60.0, 3600.0]) {
-        total += f64::from(field.parse::<u32>().ok()?) * weight;
-    }
-    Some((f64::from(days) * 86_400.0 + total).round() as i64)
+    harp_slurm::span(text).map(|span| span.0.round() as i64)
 }
 
 /// A finite number written with digits.

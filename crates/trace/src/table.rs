@@ -4,6 +4,8 @@
 
 use std::io::Read;
 
+use harp_slurm::Tres;
+
 use crate::columns::{Field, Layout};
 use crate::reading::Sink;
 use crate::stamp::{point, real, span};
@@ -120,7 +122,7 @@ fn row<'a>(
     let known_real = |field: Field| cell(field).and_then(real).filter(|&value| value >= 0.0);
     let gpus = match count(Field::Gpus, "gpus")? {
         Some(gpus) => Some(gpus),
-        None => cell(Field::Tres).and_then(gpus_of),
+        None => cell(Field::Tres).and_then(|text| u32::try_from(Tres::parse(text).gpus?).ok()),
     };
     let number_text = cell(Field::Number).unwrap_or("");
     let number = number_text.split(['_', '+', '.']).next().and_then(|text| text.parse::<u64>().ok());
@@ -147,11 +149,6 @@ fn row<'a>(
         think_time: span_of(Field::ThinkTime, "think time")?.filter(|&seconds| seconds >= 0),
         gpus,
     })
-}
-
-/// The GPUs of `cpu=4,gres/gpu=2,mem=16G`.
-fn gpus_of(tres: &str) -> Option<u32> {
-    tres.split(',').find_map(|part| part.strip_prefix("gres/gpu=")?.parse().ok())
 }
 
 #[cfg(test)]

@@ -161,8 +161,8 @@ fn describe(model: &TargetModel, built: &Built<'_>) -> String {
     lines.extend(built.formula.as_ref().map(|formula| format!("  {formula}")));
     let by_parts = built.comparison.is_some_and(|comparison| comparison.kept == Kept::Custom);
     if let Some(comparison) = built.comparison {
-        let runs = plural(comparison.runs, "run");
-        lines.push(format!("  on {runs} that neither saw, {}", comparison.reason));
+        let times = plural(comparison.runs, "prediction");
+        lines.push(format!("  in {times} of runs that neither saw, {}", comparison.reason));
     }
     for (name, component) in model.custom.iter().flat_map(|custom| &custom.components) {
         let winner = component.winner().map(ToString::to_string).unwrap_or_default();

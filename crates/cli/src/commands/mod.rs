@@ -8,6 +8,7 @@ mod dnn;
 mod generate;
 mod history;
 mod host;
+mod import;
 mod init;
 mod models;
 mod plan;
@@ -49,6 +50,7 @@ pub fn run(command: Command, terminal: &Terminal) -> Result<ExitCode, Failure> {
         Command::Dnn(arguments) => return dnn::dnn(&arguments, terminal),
         Command::Trace(arguments) => trace::trace(&arguments, terminal)?,
         Command::Simulate(arguments) => simulate::simulate(&arguments, terminal)?,
+        Command::Import(arguments) => import::import(&arguments, terminal)?,
         Command::Site(arguments) => site::site(&arguments, terminal)?,
         Command::Host => host::host(terminal)?,
         Command::Schema => reference::schema(terminal)?,

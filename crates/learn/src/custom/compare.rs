@@ -32,7 +32,7 @@ pub enum Kept {
 pub struct Comparison {
     /// The formula.
     pub formula: String,
-    /// Runs judged, each by models that saw neither it nor a repetition of it.
+    /// Predictions judged, each by models that saw neither the run nor a repetition of it.
     pub runs: usize,
     /// The model of the whole.
     pub basic: Scores,
@@ -172,6 +172,7 @@ fn judged(held: &[Held]) -> Vec<Judged> {
                 actual: held.actual,
                 full_scale: held.full_scale,
                 spans: held.beyond.spans,
+                weight: 1.0,
             }
         })
         .collect()
@@ -185,7 +186,7 @@ fn hold_back(
     options: &BuildOptions,
 ) -> Vec<Held> {
     let mut held = Vec::new();
-    for fold in folds(dataset) {
+    for fold in folds(dataset, formula) {
         let rest = dataset.filtered(|row| !fold.contains(&name_of(dataset, row)));
         // A component does not know what the formula names: it forgets all runs alike but for that.
         let held_back = dataset.rows.iter().filter(|row| fold.contains(&name_of(dataset, row)));
@@ -236,9 +237,10 @@ fn name_without(dataset: &Dataset, row: &Row, formula: &Formula) -> String {
     others.map(|(name, value)| format!("{name}={value};")).collect()
 }
 
-/// Configurations held back together. Those at full scale in turn, as that is what is to be predicted;
-/// with fewer than two of them, the largest third as well.
-fn folds(dataset: &Dataset) -> Vec<BTreeSet<String>> {
+/// Configurations held back together. Those at full scale in turn, as that is what is to be predicted,
+/// and all of them at once, as what is to be predicted is often larger still; with fewer than two of
+/// them, the largest third as well; and what is farthest out along what the formula names.
+fn folds(dataset: &Dataset, formula: &Formula) -> Vec<BTreeSet<String>> {
     let mut largest: BTreeMap<String, f64> = BTreeMap::new();
     let mut full_scale = BTreeSet::new();
     for row in &dataset.rows {
@@ -255,12 +257,36 @@ fn folds(dataset: &Dataset) -> Vec<BTreeSet<String>> {
     for (index, name) in full_scale.iter().enumerate() {
         folds[index % count].insert(name.clone());
     }
+    if count > 1 {
+        folds.push(full_scale.clone());
+    }
     if count < 2 {
         let mut others: Vec<(String, f64)> =
             largest.into_iter().filter(|(name, _)| !full_scale.contains(name)).collect();
         others.sort_by(|a, b| b.1.total_cmp(&a.1));
         folds.push(others.iter().take(others.len() / 3).map(|(name, _)| name.clone()).collect());
     }
+    folds.extend(farthest(dataset, formula));
     folds.retain(|fold| !fold.is_empty());
+    folds
+}
+
+/// What the formula is about: the runs with the largest values of the features it names. Along those it
+/// claims to know how the target grows, and the cases to be predicted lie farther out still.
+fn farthest(dataset: &Dataset, formula: &Formula) -> Vec<BTreeSet<String>> {
+    let names = formula.names();
+    let mut folds = Vec::new();
+    for (index, column) in dataset.columns.iter().enumerate() {
+        let number = |row: &Row| row.cells[index].as_ref().and_then(Value::as_number);
+        let known = || dataset.rows.iter().filter(|row| exact(row).is_some());
+        let largest = known().filter_map(number).fold(f64::NEG_INFINITY, f64::max);
+        let smallest = known().filter_map(number).fold(f64::INFINITY, f64::min);
+        if names.contains(column.name.as_str()) && largest > smallest {
+            // The upper half of its range, so that what is held back lies well beyond what is left.
+            let middle = (largest + smallest) / 2.0;
+            let far = known().filter(|row| number(row).is_some_and(|value| value > middle));
+            folds.push(far.map(|row| name_of(dataset, row)).collect());
+        }
+    }
     folds
 }

@@ -36,6 +36,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ModelKind;
 use crate::prepare::ColumnRole;
+use trended::{LawKind, RestKind, TrendedRegression};
 
 /// What a regressor learns from.
 pub(crate) struct Training<'a> {
@@ -99,6 +100,7 @@ pub(crate) enum Fitted {
 
 /// The regressor of a kind; the ensemble has none of its own.
 pub(crate) fn regressor(kind: ModelKind) -> Option<Box<dyn Regressor>> {
+    let trended = |law, rest| -> Box<dyn Regressor> { Box::new(TrendedRegression { law, rest }) };
     Some(match kind {
         ModelKind::Ensemble => return None,
         ModelKind::Constant => Box::new(constant::ConstantRegression),
@@ -112,9 +114,11 @@ pub(crate) fn regressor(kind: ModelKind) -> Option<Box<dyn Regressor>> {
         ModelKind::Posynomial => Box::new(posynomial::PosynomialRegression),
         ModelKind::Process => Box::new(process::ProcessRegression { trend: false }),
         ModelKind::TrendProcess => Box::new(process::ProcessRegression { trend: true }),
-        ModelKind::PosynomialProcess => Box::new(trended::TrendedRegression::Process),
+        ModelKind::PosynomialProcess => trended(LawKind::Posynomial, RestKind::Process),
+        ModelKind::CurvedProcess => trended(LawKind::Curved, RestKind::Process),
         ModelKind::Boosting => Box::new(boosting::BoostingRegression),
-        ModelKind::PosynomialBoosting => Box::new(trended::TrendedRegression::Boosting),
+        ModelKind::PosynomialBoosting => trended(LawKind::Posynomial, RestKind::Boosting),
+        ModelKind::CurvedBoosting => trended(LawKind::Curved, RestKind::Boosting),
     })
 }
 
@@ -153,7 +157,7 @@ impl Fitted {
             Fitted::Linear(model) => model.coefficients.len() + 1,
             Fitted::Tree(model) => model.nodes.len(),
             Fitted::Network(model) => model.parameters(),
-            Fitted::PowerLaw(model) => model.terms.len() + 1 + usize::from(model.offset > 0.0),
+            Fitted::PowerLaw(model) => model.parameters(),
             Fitted::Raw(model) => model.terms.len() + 1,
             Fitted::Posynomial(model) => model.parameters(),
             Fitted::Process(model) => model.parameters(),

@@ -29,6 +29,7 @@ const REWEIGHTINGS: usize = 3;
 const MOST_TERMS: usize = 120;
 
 /// Fits a [`PowerLaw`].
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct PowerLawRegression {
     /// Whether products of two logarithms enter too: exponents that change with size.
     pub products: bool,
@@ -88,18 +89,25 @@ impl Regressor for PowerLawRegression {
     }
 
     fn fit(&self, training: &Training<'_>) -> Result<Fitted, String> {
+        PowerLaw::fit(training, *self).map(Fitted::PowerLaw)
+    }
+}
+
+impl PowerLaw {
+    /// Fits it, or says why it cannot.
+    pub(super) fn fit(training: &Training<'_>, kind: PowerLawRegression) -> Result<PowerLaw, String> {
         let merged = Merged::of(training);
         let training = &merged.training(training);
-        let (mains, interactions) = terms(training, self.products);
+        let (mains, interactions) = terms(training, kind.products);
         // An interaction needs runs to be told from its parts.
         let most = MOST_TERMS.min(3 * training.configurations / 2);
-        let most = if self.products {
+        let most = if kind.products {
             most.min((CURVED_SHARE * training.configurations as f64) as usize)
         } else {
             most
         };
         let affordable = mains.len() + interactions.len() <= most;
-        if self.products && !affordable {
+        if kind.products && !affordable {
             let wanted = mains.len() + interactions.len();
             return Err(format!("it would have {wanted} terms, and {most} are the most here"));
         }
@@ -130,7 +138,7 @@ impl Regressor for PowerLawRegression {
             .zip(fit.coefficients)
             .map(|(factors, coefficient)| Term { coefficient, factors })
             .collect();
-        Ok(Fitted::PowerLaw(PowerLaw { offset, intercept: fit.intercept, terms }))
+        Ok(PowerLaw { offset, intercept: fit.intercept, terms })
     }
 }
 
@@ -294,6 +302,11 @@ impl PowerLaw {
             .map(|term| term.coefficient * term.factors.iter().map(|factor| factor.of(row)).product::<f64>())
             .sum();
         self.offset + (self.intercept + exponent).min(700.0).exp()
+    }
+
+    /// Numbers fitted.
+    pub(super) fn parameters(&self) -> usize {
+        self.terms.len() + 1 + usize::from(self.offset > 0.0)
     }
 
     pub(super) fn check(&self, width: usize) -> Result<(), String> {

@@ -11,10 +11,10 @@ use super::minimise::minimise;
 use super::{Fitted, Regressor, Training};
 use crate::statistics::mean;
 
-/// Rows from which length scales are learned, and rows the process passes through.
-const ROWS_FOR_SCALES: usize = 100;
+/// Length scales are learned from a few rows in many steps, then from more rows in a few: the second
+/// costs thirty times as much a step. The process then passes through still more.
+const ROWS_AND_STEPS: [(usize, usize); 2] = [(100, 30), (300, 10)];
 const MOST_ROWS: usize = 800;
-const STEPS: usize = 30;
 /// Fewest configurations for each length scale.
 const CONFIGURATIONS_PER_SCALE: f64 = 1.5;
 /// Least noise, as a standard deviation of the logarithm.
@@ -83,9 +83,16 @@ impl Process {
         let chosen = spread_out(training, MOST_ROWS);
         let centre = mean(chosen.iter().map(|&row| logarithms[row])).unwrap_or(0.0);
         let points = |rows: &[usize]| Points::of(&places, logarithms, training, rows, centre, trend);
-        let few = points(&spread_out(training, ROWS_FOR_SCALES));
-        let scales = few.likeliest(width);
         let all = points(&chosen);
+        let mut scales = all.believed(width);
+        let mut seen = 0;
+        for (rows, steps) in ROWS_AND_STEPS {
+            let some = spread_out(training, rows);
+            if some.len() > seen {
+                seen = some.len();
+                scales = points(&some).likeliest(scales, steps);
+            }
+        }
         let factor = all.kernel(&scales).and_then(Cholesky::of).ok_or("its kernel is not positive")?;
         let solved = factor.solve(all.values.clone());
         let lengths: Vec<f64> = scales.lengths.iter().map(|length| length.exp()).collect();
@@ -212,11 +219,12 @@ impl<'a> Points<'a> {
         }
     }
 
-    /// The scales under which the values are likeliest.
-    fn likeliest(&self, width: usize) -> Scales {
+    /// The scales under which the values are likeliest, searched from the given ones.
+    fn likeliest(&self, start: Scales, steps: usize) -> Scales {
+        let width = start.lengths.len();
         let believed = self.believed(width);
-        let start = believed.numbers(self.trend);
-        let (numbers, _) = minimise(start, STEPS, |numbers, gradient| {
+        let start = start.numbers(self.trend);
+        let (numbers, _) = minimise(start, steps, |numbers, gradient| {
             self.surprise(&Scales::of(numbers, width, &believed), &believed, gradient)
         });
         Scales::of(&numbers, width, &believed)

@@ -1,15 +1,28 @@
-//! A sum of power laws, and a second model of what it leaves: the law carries the prediction beyond
-//! the measured range, the second model mends it inside.
+//! A law, and a second model of what it leaves: the law carries the prediction beyond the measured
+//! range, the second model mends it inside.
 
 use serde::{Deserialize, Serialize};
 
 use super::boosting::Boosted;
 use super::posynomial::Posynomial;
+use super::power_law::{PowerLaw, PowerLawRegression};
 use super::process::Process;
 use super::{Fitted, Regressor, Training};
 
-/// Which model learns what the law leaves.
-pub(crate) enum TrendedRegression {
+/// Which law, and which model learns what it leaves.
+pub(crate) struct TrendedRegression {
+    pub law: LawKind,
+    pub rest: RestKind,
+}
+
+/// Laws that may lie underneath.
+pub(crate) enum LawKind {
+    Posynomial,
+    Curved,
+}
+
+/// Models of what a law leaves.
+pub(crate) enum RestKind {
     Process,
     Boosting,
 }
@@ -17,8 +30,16 @@ pub(crate) enum TrendedRegression {
 /// ln T = law + rest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Trended {
-    pub law: Posynomial,
+    pub law: Law,
     pub rest: Rest,
+}
+
+/// The law underneath.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Law {
+    Posynomial(Posynomial),
+    PowerLaw(PowerLaw),
 }
 
 /// The model of what the law leaves.
@@ -35,7 +56,10 @@ impl Regressor for TrendedRegression {
     }
 
     fn fit(&self, training: &Training<'_>) -> Result<Fitted, String> {
-        let law = training.posynomial()?;
+        let law = match self.law {
+            LawKind::Posynomial => Law::Posynomial(training.posynomial()?),
+            LawKind::Curved => Law::PowerLaw(PowerLaw::fit(training, PowerLawRegression { products: true })?),
+        };
         let left: Vec<f64> = training
             .inputs
             .iter()
@@ -45,11 +69,21 @@ impl Regressor for TrendedRegression {
         if !left.iter().all(|value| value.is_finite()) {
             return Err("the law leaves what is not a number".to_owned());
         }
-        let rest = match self {
-            TrendedRegression::Process => Rest::Process(Process::fit(training, &left, false)?),
-            TrendedRegression::Boosting => Rest::Boosted(Boosted::fit(training, &left)?),
+        let rest = match self.rest {
+            RestKind::Process => Rest::Process(Process::fit(training, &left, false)?),
+            RestKind::Boosting => Rest::Boosted(Boosted::fit(training, &left)?),
         };
         Ok(Fitted::Trended(Trended { law, rest }))
+    }
+}
+
+impl Law {
+    /// ln T.
+    fn logarithm(&self, row: &[f64]) -> f64 {
+        match self {
+            Law::Posynomial(law) => law.logarithm(row),
+            Law::PowerLaw(law) => law.predict(row).max(1e-300).ln(),
+        }
     }
 }
 
@@ -63,15 +97,21 @@ impl Trended {
     }
 
     pub(super) fn parameters(&self) -> usize {
-        self.law.parameters()
-            + match &self.rest {
-                Rest::Process(process) => process.parameters(),
-                Rest::Boosted(boosted) => boosted.parameters(),
-            }
+        let law = match &self.law {
+            Law::Posynomial(law) => law.parameters(),
+            Law::PowerLaw(law) => law.parameters(),
+        };
+        law + match &self.rest {
+            Rest::Process(process) => process.parameters(),
+            Rest::Boosted(boosted) => boosted.parameters(),
+        }
     }
 
     pub(super) fn check(&self, width: usize) -> Result<(), String> {
-        self.law.check(width)?;
+        match &self.law {
+            Law::Posynomial(law) => law.check(width)?,
+            Law::PowerLaw(law) => law.check(width)?,
+        }
         match &self.rest {
             Rest::Process(process) => process.check(width),
             Rest::Boosted(boosted) => boosted.check(width),
@@ -84,6 +124,10 @@ impl Trended {
             Rest::Process(process) => process.describe(&name),
             Rest::Boosted(boosted) => boosted.describe(&name),
         };
-        format!("{}, mended by a model with {rest}", self.law.formula(&name))
+        let law = match &self.law {
+            Law::Posynomial(law) => law.formula(&name),
+            Law::PowerLaw(law) => law.formula(&name),
+        };
+        format!("{law}, mended by a model with {rest}")
     }
 }

@@ -92,7 +92,7 @@ pub fn build_from(
         let corrected = |piece: &Piece| piece.corrected(Some(*group), &known);
         if let Some((predicted, spans)) = say(&pieces, formula, case, &corrected) {
             let (actual, full_scale) = (*actual, *full_scale);
-            judged.push(Judged { row, group: *group, predicted, actual, full_scale, spans });
+            judged.push(Judged { row, group: *group, predicted, actual, full_scale, spans, weight: 1.0 });
         }
     }
     let pairs: Vec<(f64, f64)> = judged.iter().map(|said| (said.predicted, said.actual)).collect();

@@ -13,6 +13,8 @@ use crate::{Mix, Validation};
 /// Up to this many full-scale configurations each is judged alone, beyond it in quarters.
 const ALONE: usize = 8;
 const QUARTERS: usize = 4;
+/// What errors count where all configurations of a size are judged together.
+const OF_A_WHOLE_SIZE: f64 = 0.33;
 /// With fewer full-scale configurations than this the largest scaled-down ones judge too.
 const ENOUGH_FULL_SCALE: usize = 4;
 /// Fewest configurations a model may be fitted on.
@@ -41,6 +43,8 @@ pub(crate) struct Plan {
 pub(crate) struct Judgement {
     pub training: usize,
     pub rows: Vec<usize>,
+    /// How much its errors count beside those of others.
+    pub weight: f64,
 }
 
 impl Plan {
@@ -79,7 +83,7 @@ impl Plan {
         &mut self,
         table: &Table,
         groups: &[usize],
-        folds: &[Vec<usize>],
+        folds: &[(Vec<usize>, f64)],
         mix: Mix,
     ) -> Result<Vec<Judgement>, String> {
         let count = groups.len();
@@ -87,7 +91,7 @@ impl Plan {
             let none = "there are no full-scale runs".to_owned();
             return if mix.full_scale_percent == 0 { Ok(Vec::new()) } else { Err(none) };
         }
-        let available = count - folds.iter().map(Vec::len).min().unwrap_or(0);
+        let available = count - folds.iter().map(|(judged, _)| judged.len()).min().unwrap_or(0);
         let taken = |mix: Mix| match mix.full_scale_percent {
             0 => 0,
             percent => ((f64::from(percent) / 100.0 * count as f64).round() as usize).max(1).min(available),
@@ -104,7 +108,7 @@ impl Plan {
             }
         }
         let mut judgements = Vec::new();
-        for (index, judged) in folds.iter().enumerate() {
+        for (index, (judged, weight)) in folds.iter().enumerate() {
             // Starting elsewhere each time, so that each configuration is trained on about as often.
             let others = groups.iter().cycle().skip(index + 1).take(count);
             let chosen: Vec<usize> =
@@ -123,7 +127,7 @@ impl Plan {
             let rows = (0..table.rows.len())
                 .filter(|&row| table.rows[row].full_scale && judged.contains(&table.rows[row].group))
                 .collect();
-            judgements.push(Judgement { training, rows });
+            judgements.push(Judgement { training, rows, weight: *weight });
         }
         Ok(judgements)
     }
@@ -136,7 +140,7 @@ impl Plan {
         let training = self.training(rest.into_iter().map(|row| (row, 1.0)).collect());
         for (_, judgements) in &mut self.mixes {
             if let Ok(judgements) = judgements {
-                judgements.push(Judgement { training, rows: judged.clone() });
+                judgements.push(Judgement { training, rows: judged.clone(), weight: 1.0 });
             }
         }
     }
@@ -153,7 +157,7 @@ impl Plan {
             let (rows, rest): (Vec<usize>, Vec<usize>) =
                 (0..table.rows.len()).partition(|&row| judged.contains(&table.rows[row].group));
             let training = self.training(rest.into_iter().map(|row| (row, 1.0)).collect());
-            judgements.push(Judgement { training, rows });
+            judgements.push(Judgement { training, rows, weight: 1.0 });
         }
         let mix = if scaled_down_only { Mix::ALL[0] } else { Mix::EVERYTHING };
         self.mixes.retain(|(other, _)| *other != mix);
@@ -182,14 +186,15 @@ pub(crate) fn balanced(table: &Table, rows: &[usize]) -> TrainingRows {
 
 /// Full-scale configurations that are judged together. Each is judged once among the others; and where
 /// several share a size, once more with all of their size, so that a model that only remembers sizes
-/// is found out.
-fn full_scale_folds(table: &Table, groups: &[usize]) -> Vec<Vec<usize>> {
-    let in_turn = |parts: usize, of: &[Vec<usize>]| -> Vec<Vec<usize>> {
-        (0..parts).map(|part| of.iter().skip(part).step_by(parts).flatten().copied().collect()).collect()
+/// is found out; that counts less, as it is harder than most of what will be asked.
+fn full_scale_folds(table: &Table, groups: &[usize]) -> Vec<(Vec<usize>, f64)> {
+    let in_turn = |parts: usize, of: &[Vec<usize>], weight: f64| -> Vec<(Vec<usize>, f64)> {
+        let part = |part: usize| of.iter().skip(part).step_by(parts).flatten().copied().collect();
+        (0..parts).map(|index| (part(index), weight)).collect()
     };
     let single: Vec<Vec<usize>> = groups.iter().map(|&group| vec![group]).collect();
     let quarters = |count: usize| if count <= ALONE { count } else { QUARTERS };
-    let mut folds = in_turn(quarters(single.len()), &single);
+    let mut folds = in_turn(quarters(single.len()), &single, 1.0);
     let all: Vec<usize> = (0..table.rows.len()).collect();
     let sizes = growing(table, &all);
     let Some((_, sizes)) = sizes.into_iter().max_by(|left, right| left.0.total_cmp(&right.0)) else {
@@ -208,7 +213,7 @@ fn full_scale_folds(table: &Table, groups: &[usize]) -> Vec<Vec<usize>> {
     levels.sort_by(|left, right| left.0.total_cmp(&right.0));
     if levels.len() > 1 && levels.len() < groups.len() {
         let members: Vec<Vec<usize>> = levels.into_iter().map(|(_, members)| members).collect();
-        folds.extend(in_turn(members.len().min(QUARTERS), &members));
+        folds.extend(in_turn(members.len().min(QUARTERS), &members, OF_A_WHOLE_SIZE));
     }
     folds
 }

@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use super::{Character, Plan};
+use super::{Character, Judgement, Plan};
 use crate::pipeline::Pipeline;
 use crate::prepare::{Beyond, Prepared};
 use crate::regress::ROWS_FOR_WIDE_NETWORK;
@@ -21,6 +21,8 @@ pub(crate) struct Judged {
     pub full_scale: bool,
     /// How far beyond its training range the run lay, in spans.
     pub spans: f64,
+    /// How much the error counts beside others.
+    pub weight: f64,
 }
 
 impl Judged {
@@ -101,7 +103,7 @@ pub(crate) fn judge(
                         match (fit_of(model, judgement.training), &mut outcome) {
                             (Some(Ok(pipeline)), Ok(outcome)) => {
                                 outcome.parameters = pipeline.fitted.parameters();
-                                outcome.judged.extend(say(table, pipeline, &judgement.rows));
+                                outcome.judged.extend(say(table, pipeline, judgement));
                             }
                             (Some(Err(reason)), Ok(_)) => outcome = Err(reason.clone()),
                             (None, _) | (_, Err(_)) => {}
@@ -129,29 +131,32 @@ fn unfit(model: ModelKind, table: &Table, character: &Character) -> Option<Strin
         ModelKind::SmallNetwork if rows >= ROWS_FOR_WIDE_NETWORK => {
             Some(format!("{rows} runs are enough for the larger network"))
         }
-        ModelKind::CurvedPowerLaw if !table.rows.iter().any(|row| row.full_scale) => {
+        ModelKind::CurvedPowerLaw | ModelKind::CurvedProcess | ModelKind::CurvedBoosting
+            if !table.rows.iter().any(|row| row.full_scale) =>
+        {
             Some("exponents that change with size need a full-scale run to hold them".to_owned())
         }
         _ => None,
     }
 }
 
-fn say(table: &Table, pipeline: &Pipeline, rows: &[usize]) -> Vec<Judged> {
-    rows.iter()
-        .map(|&row| {
-            let known = &table.rows[row];
-            let cells: Vec<_> = known.cells.iter().map(Option::as_ref).collect();
-            let (predicted, beyond) = pipeline.predict(&cells);
-            Judged {
-                row,
-                group: known.group,
-                predicted,
-                actual: known.target,
-                full_scale: known.full_scale,
-                spans: beyond.spans,
-            }
-        })
-        .collect()
+fn say(table: &Table, pipeline: &Pipeline, judgement: &Judgement) -> Vec<Judged> {
+    let rows = judgement.rows.iter();
+    rows.map(|&row| {
+        let known = &table.rows[row];
+        let cells: Vec<_> = known.cells.iter().map(Option::as_ref).collect();
+        let (predicted, beyond) = pipeline.predict(&cells);
+        Judged {
+            row,
+            group: known.group,
+            predicted,
+            actual: known.target,
+            full_scale: known.full_scale,
+            spans: beyond.spans,
+            weight: judgement.weight,
+        }
+    })
+    .collect()
 }
 
 /// A seed for each fit, so that none depends on the order in which they run.

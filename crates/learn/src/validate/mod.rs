@@ -6,6 +6,6 @@ mod judge;
 mod residual;
 
 pub(crate) use character::Character;
-pub(crate) use fold::{Plan, balanced};
+pub(crate) use fold::{Judgement, Plan, balanced};
 pub(crate) use judge::{Judged, Outcome, Verdict, judge, seed_of};
 pub(crate) use residual::Residuals;

@@ -14,7 +14,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Character, Judged};
-use crate::statistics::{mean, median, student_below, student_quantile};
+use crate::statistics::{mean, median, robust_deviation, student_below, student_quantile};
 
 /// Levels kept; the ends leave 0.5 % either side to the unknown.
 const LEVELS: [f64; 23] = [
@@ -26,13 +26,14 @@ const ENOUGH: usize = 20;
 /// What is known beforehand counts as this many residuals.
 const PRIOR_FREEDOM: f64 = 4.0;
 /// The winner is the one that happened to be close: as if this many residuals had been spent on it.
-const SELECTION: f64 = 2.0;
+const SELECTION: f64 = 3.0;
 /// No clock and no allocator is steadier than this.
 const SMALLEST_SCALE: f64 = 0.003;
 /// No quantile is farther than this, in logarithms; what is known so badly is not known.
 const FARTHEST: f64 = 600.0;
-/// Counted as this many residuals of zero: with few, a median is not yet a bias.
-const SHRINKAGE: f64 = 4.0;
+/// A median residual is a bias by as much as it exceeds this many of its standard errors: on held-out
+/// full-scale runs correcting smaller ones made predictions worse, not better.
+const ERRORS: f64 = 3.0;
 /// The share of disturbed runs is shrunk as if this many more had been seen undisturbed.
 const UNDISTURBED: f64 = 4.0;
 
@@ -78,8 +79,7 @@ impl Core {
                 median(&mut members.map(|said| (said.actual / said.predicted).ln()).collect::<Vec<_>>())
             })
             .collect();
-        let tellers = medians.len() as f64;
-        let location = median(&mut medians).unwrap_or(0.0) * tellers / (tellers + SHRINKAGE);
+        let location = bias(&mut medians);
         let square = mean(sorted.iter().map(|r| (r - location).powi(2))).unwrap_or(0.0);
         let count = groups.len() as f64;
         let (known, weight) = match character.prior {
@@ -98,6 +98,18 @@ impl Core {
     fn student(&self, level: f64) -> f64 {
         (self.location + self.scale * student_quantile(level, self.freedom)).clamp(-FARTHEST, FARTHEST)
     }
+}
+
+/// What predictions are off by, surely. The standard error of a median is 1.2533 σ/√n for normal
+/// residuals.
+fn bias(residuals: &mut [f64]) -> f64 {
+    let count = residuals.len() as f64;
+    let middle = median(residuals).unwrap_or(0.0);
+    let deviation = robust_deviation(residuals).unwrap_or(0.0);
+    let doubt = ERRORS * 1.2533 * deviation / count.max(1.0).sqrt();
+    let bias = (middle.abs() - doubt).max(0.0);
+    // One residual has no deviation, and two hardly one.
+    if count < 3.0 { 0.0 } else { bias.copysign(middle) }
 }
 
 impl Residuals {
@@ -120,7 +132,15 @@ impl Residuals {
                 };
             }
         }
-        // Where the residuals end and Student's t begins the order must hold.
+        // Where the residuals end and Student's t begins the order must hold, and the middle is the
+        // location.
+        for (level, value) in &mut quantiles {
+            *value = match *level {
+                low if low < 0.5 => value.min(core.location),
+                high if high > 0.5 => value.max(core.location),
+                _ => core.location,
+            };
+        }
         for index in 1..quantiles.len() {
             quantiles[index].1 = quantiles[index].1.max(quantiles[index - 1].1);
         }

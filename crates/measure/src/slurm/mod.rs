@@ -1,0 +1,113 @@
+//! Asking Slurm: its clients are called, what they print is handed on, and what they complain about
+//! becomes an error a person can act on. One call answers for many jobs; nothing is submitted here.
+
+mod call;
+mod error;
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::time::Duration;
+
+pub use error::SlurmError;
+
+/// How long a client may take that asks the controller. Slurm's own patience is shorter.
+const CONTROLLER_PATIENCE: Duration = Duration::from_secs(120);
+
+/// How long the accounting database may take: months of jobs are no small question.
+const ACCOUNTING_PATIENCE: Duration = Duration::from_secs(1800);
+
+/// The separator `sacct` is told to use: nobody writes it into a job's name.
+const SEPARATOR: &str = "\u{1f}";
+
+/// Which jobs accounting is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AccountingQuery {
+    /// Jobs that were there within this time up to now.
+    pub since: Duration,
+    /// Whose; `None` is the person who asks.
+    pub user: Option<String>,
+}
+
+/// What the controller says about its nodes, partitions and configuration, as one text for
+/// `harp_slurm::ClusterFacts`.
+pub fn describe_cluster() -> Result<String, SlurmError> {
+    let mut text = String::new();
+    for what in ["config", "partitions", "nodes"] {
+        text.push_str(&call::text("scontrol", &["show", what], CONTROLLER_PATIENCE)?);
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// Asks accounting once and hands what it prints to `read` while it comes: rows parted by a character
+/// that no name holds, times in seconds since 1970.
+pub fn accounting<T>(
+    query: &AccountingQuery,
+    wanted: &[&str],
+    read: impl FnOnce(&mut dyn Read) -> T,
+) -> Result<T, SlurmError> {
+    // One field that this version does not know would make it refuse the whole call.
+    let known = call::text("sacct", &["--helpformat"], CONTROLLER_PATIENCE)?;
+    let known: Vec<String> = known.split_whitespace().map(str::to_ascii_lowercase).collect();
+    let fields: Vec<&str> =
+        wanted.iter().copied().filter(|field| known.contains(&field.to_ascii_lowercase())).collect();
+    let since = format!("--starttime=now-{}", query.since.as_secs());
+    let format = format!("--format={}", fields.join(","));
+    let separator = format!("--delimiter={SEPARATOR}");
+    let mut arguments =
+        vec!["--duplicates", "--parsable2", "--noconvert", "--endtime=now", &since, &separator, &format];
+    // An operator who names nobody would be told about everybody.
+    let own = || rustix::process::getuid().as_raw().to_string();
+    let user = format!("--user={}", query.user.clone().unwrap_or_else(own));
+    arguments.push(&user);
+    call::stream("sacct", &arguments, ACCOUNTING_PATIENCE, read)
+}
+
+/// The scripts of jobs, by the ids they were asked for; a cluster may keep none.
+pub fn scripts(ids: &[String]) -> Result<BTreeMap<String, String>, SlurmError> {
+    /// Ids in one call: a command line has an end.
+    const AT_ONCE: usize = 2000;
+    let mut found = BTreeMap::new();
+    for ids in ids.chunks(AT_ONCE) {
+        let jobs = format!("--jobs={}", ids.join(","));
+        found.extend(parted(&call::text("sacct", &["--batch-script", &jobs], ACCOUNTING_PATIENCE)?));
+    }
+    Ok(found)
+}
+
+/// Parts what `sacct --batch-script` prints: each script below its job's id and a line of dashes.
+fn parted(text: &str) -> BTreeMap<String, String> {
+    let mut found: BTreeMap<String, String> = BTreeMap::new();
+    let mut current: Option<&mut String> = None;
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        let id = line.strip_prefix("Batch Script for ");
+        let is_rule = |line: &&str| line.len() > 20 && line.bytes().all(|byte| byte == b'-');
+        if let Some(id) = id.filter(|_| lines.peek().is_some_and(is_rule)) {
+            lines.next();
+            current = Some(found.entry(id.trim().to_owned()).or_default());
+        } else if let Some(script) = &mut current {
+            script.push_str(line);
+            script.push('\n');
+        }
+    }
+    found.retain(|_, script| !matches!(script.trim(), "" | "NONE"));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_are_parted_by_their_jobs() {
+        let rule = "-".repeat(80);
+        let text = format!(
+            "Batch Script for 14\n{rule}\n#!/bin/sh\nsleep 1\n\nBatch Script for 15\n{rule}\nNONE\nBatch Script for 8_1\n{rule}\necho Batch Script for 9\n"
+        );
+        let found = parted(&text);
+        assert_eq!(found.keys().collect::<Vec<_>>(), ["14", "8_1"]);
+        assert_eq!(found["8_1"], "echo Batch Script for 9\n");
+        assert!(found["14"].starts_with("#!/bin/sh\nsleep 1\n"));
+    }
+}

@@ -1,0 +1,32 @@
+//! What Slurm's clients print, as values: accounting (`sacct`), nodes and partitions (`scontrol`).
+//!
+//! Text and numbers only: no process is started, no file opened, no clock read. A cell that is empty,
+//! cut off or a word such as `Unknown` is missing, never 0; a row that cannot be used is counted with
+//! its line.
+
+mod accounting;
+mod assemble;
+mod cluster;
+mod columns;
+mod hosts;
+mod identifier;
+mod job;
+mod json;
+mod memory;
+mod outcome;
+mod rows;
+mod state;
+mod tres;
+mod value;
+
+pub use accounting::{AccountingError, BadRow, FIELDS, LISTED, Reading, read_accounting};
+pub use cluster::{ClusterFacts, NodeFacts, PartitionFacts, Settings};
+pub use hosts::expand_hosts;
+pub use identifier::{JobId, Part, Step};
+pub use job::{AccountedJob, ExitCode};
+pub use json::number as json_number;
+pub use outcome::Ended;
+pub use rows::{Cells, RowError, Rows};
+pub use state::{State, StateKind};
+pub use tres::Tres;
+pub use value::{MemoryRequest, Per, TimeLimit, point, size, span};

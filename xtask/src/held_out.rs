@@ -1,0 +1,138 @@
+//! Which settings of the learners are better, found out without a look at any test row: of the
+//! full-scale rows a sweep gives for training some are held out in turn, and the rest teaches.
+//!
+//! Only the sweep with most full-scale rows of each name (`NAME.pP.csv`) is used. Held-out rows are
+//! predicted from no full-scale rows, from 40 % and from 75 % of them: about 0, 10 and 19 % of the
+//! full scale where the file gives 25 %.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use harp_core::{Dataset, Policy, Scale};
+use harp_learn::{BuildOptions, Evaluation, ModelKind};
+
+use crate::evaluate::{read, sweeps};
+
+/// Shares of the full-scale rows that teach, in percent.
+const SHARES: [usize; 3] = [0, 40, 75];
+/// Draws of the rows that teach.
+const DRAWS: usize = 3;
+
+/// Prints the errors on held-out full-scale rows, of the winner or of each kind of model by itself.
+pub fn evaluate(directory: Option<&str>, kinds: bool) -> Result<()> {
+    let mut largest: BTreeMap<String, PathBuf> = BTreeMap::new();
+    for file in sweeps(directory) {
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let name = name.split(".p").next().unwrap_or_default().to_owned();
+        let full_scale = |file: &PathBuf| -> Result<usize> {
+            Ok(read(file)?.rows.iter().filter(|row| row.scale == Scale::Fs).count())
+        };
+        let more = match largest.get(&name) {
+            Some(known) => full_scale(&file)? > full_scale(known)?,
+            None => full_scale(&file)? > 0,
+        };
+        if more {
+            largest.insert(name, file);
+        }
+    }
+    let wanted: Vec<Option<ModelKind>> = if kinds {
+        let alone = ModelKind::ALL.into_iter().filter(|kind| *kind != ModelKind::Ensemble);
+        alone.map(Some).chain([None]).collect()
+    } else {
+        vec![None]
+    };
+    println!(
+        "{:16} {:>4} {:30} {:>7} {:>7} {:>6} {:>8} {:>7}  winners",
+        "sweep", "FS %", "models", "MAPE %", "|ln| %", "UPP %", "reserved", "cover90"
+    );
+    let mut totals: BTreeMap<(usize, usize), Vec<[f64; 5]>> = BTreeMap::new();
+    for (name, file) in &largest {
+        let dataset = read(file)?;
+        for share in SHARES {
+            for (index, kind) in wanted.iter().enumerate() {
+                let options = BuildOptions {
+                    policy: Policy::Cost,
+                    models: kind.map_or_else(|| ModelKind::ALL.to_vec(), |kind| vec![kind]),
+                    ..BuildOptions::default()
+                };
+                let mut figures = Vec::new();
+                let mut winners = Vec::new();
+                for draw in 0..if share == 0 { 1 } else { DRAWS } {
+                    let dataset = hold_out(&dataset, share, draw);
+                    let Ok(model) = harp_learn::build(&dataset, &options) else { continue };
+                    winners.extend(model.winner().map(|winner| winner.model.to_string()));
+                    let evaluation = model.evaluate(&dataset, |row| row.scale == Scale::Test)?;
+                    figures.extend(of(&evaluation));
+                }
+                if figures.is_empty() {
+                    continue;
+                }
+                let mean =
+                    |at: usize| figures.iter().map(|f: &[f64; 5]| f[at]).sum::<f64>() / figures.len() as f64;
+                let means = [mean(0), mean(1), mean(2), mean(3), mean(4)];
+                totals.entry((share, index)).or_default().push(means);
+                winners.dedup();
+                println!(
+                    "{name:16} {share:4} {:30} {:7.1} {:7.1} {:6.1} {:8.2} {:7.1}  {}",
+                    kind.map_or("all".to_owned(), |kind| kind.to_string()),
+                    means[0],
+                    means[1],
+                    means[2],
+                    means[3],
+                    means[4],
+                    if kind.is_none() { winners.join(", ") } else { String::new() },
+                );
+            }
+        }
+    }
+    println!("geometric means of MAPE, |ln| and reserved, means of UPP and coverage:");
+    for ((share, index), all) in totals {
+        let count = all.len() as f64;
+        let mean = |at: usize| all.iter().map(|f| f[at]).sum::<f64>() / count;
+        let geometric = |at: usize| (all.iter().map(|f| f[at].max(0.1).ln()).sum::<f64>() / count).exp();
+        println!(
+            "{:16} {share:4} {:30} {:7.2} {:7.2} {:6.1} {:8.3} {:7.1}  of {count}",
+            "",
+            wanted[index].map_or("all".to_owned(), |kind| kind.to_string()),
+            geometric(0),
+            geometric(1),
+            mean(2),
+            geometric(3),
+            mean(4),
+        );
+    }
+    Ok(())
+}
+
+/// MAPE, mean distance of logarithms (in percent), request UPP, reserved ratio, coverage.
+fn of(evaluation: &Evaluation) -> Option<[f64; 5]> {
+    let scores = evaluation.estimate.as_ref()?;
+    let distance = |case: &harp_learn::EvaluatedCase| (case.prediction.estimate / case.actual).ln().abs();
+    let distances = evaluation.cases.iter().map(distance).sum::<f64>() / evaluation.cases.len() as f64;
+    Some([
+        scores.mape,
+        100.0 * distances,
+        evaluation.request.as_ref()?.upp,
+        evaluation.reserved_ratio?,
+        evaluation.coverage_90?,
+    ])
+}
+
+/// The sweep without its test rows, and with some of its full-scale rows in their place.
+fn hold_out(dataset: &Dataset, share: usize, draw: usize) -> Dataset {
+    let mut held_out = dataset.clone();
+    held_out.rows.retain(|row| row.scale != Scale::Test);
+    let full_scale: Vec<usize> =
+        (0..held_out.rows.len()).filter(|&row| held_out.rows[row].scale == Scale::Fs).collect();
+    // A spread by the golden ratio: every draw takes other rows, each about as often.
+    let place =
+        |index: usize| ((index + 1) as f64 * 0.618_033_988_749_895 + draw as f64 / DRAWS as f64).fract();
+    let mut order: Vec<usize> = (0..full_scale.len()).collect();
+    order.sort_by(|left, right| place(*left).total_cmp(&place(*right)));
+    let taught = full_scale.len() * share / 100;
+    for &index in order.iter().skip(taught) {
+        held_out.rows[full_scale[index]].scale = Scale::Test;
+    }
+    held_out
+}
