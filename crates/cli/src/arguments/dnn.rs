@@ -179,7 +179,7 @@ pub struct DnnTime {
 
 fn parse_count(text: &str) -> Result<u64, String> {
     match text.parse::<f64>() {
-        Ok(count) if count >= 1.0 && count <= 1e15 && count.fract() == 0.0 => Ok(count as u64),
+        Ok(count) if (1.0..=1e15).contains(&count) && count.fract() == 0.0 => Ok(count as u64),
         _ => Err("write a whole number above 0, for example 1281167 or 1e6".to_owned()),
     }
 }
