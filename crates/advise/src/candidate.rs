@@ -11,6 +11,8 @@ use harp_core::{Allocation, Bytes};
 pub struct Choices {
     /// Numbers of nodes.
     pub nodes: BTreeSet<u32>,
+    /// Processes per node.
+    pub tasks: BTreeSet<u32>,
     /// Cores per node.
     pub cores: BTreeSet<u32>,
     /// Threads of the program.
@@ -19,8 +21,12 @@ pub struct Choices {
     pub memory: BTreeSet<Bytes>,
     /// GPUs per node.
     pub gpus: BTreeSet<u32>,
+    /// Kinds of GPU.
+    pub gpu_kinds: BTreeSet<String>,
     /// Node types.
     pub node_types: BTreeSet<String>,
+    /// Features of nodes.
+    pub constraints: BTreeSet<String>,
 }
 
 impl Choices {
@@ -29,11 +35,14 @@ impl Choices {
         let mut choices = Choices::default();
         for allocation in allocations {
             choices.nodes.extend(allocation.nodes);
+            choices.tasks.extend(allocation.tasks);
             choices.cores.extend(allocation.cores);
             choices.threads.extend(allocation.threads);
             choices.memory.extend(allocation.memory);
             choices.gpus.extend(allocation.gpus);
+            choices.gpu_kinds.extend(allocation.gpu_kind.clone());
             choices.node_types.extend(allocation.node_type.clone());
+            choices.constraints.extend(allocation.constraint.clone());
         }
         choices
     }
@@ -42,10 +51,13 @@ impl Choices {
     pub fn allocations(&self) -> Vec<Allocation> {
         let mut combinations = vec![Allocation::default()];
         combinations = vary(combinations, &self.node_types, |a, value| a.node_type = Some(value));
+        combinations = vary(combinations, &self.constraints, |a, value| a.constraint = Some(value));
         combinations = vary(combinations, &self.nodes, |a, value| a.nodes = Some(value));
+        combinations = vary(combinations, &self.tasks, |a, value| a.tasks = Some(value));
         combinations = vary(combinations, &self.cores, |a, value| a.cores = Some(value));
         combinations = vary(combinations, &self.threads, |a, value| a.threads = Some(value));
         combinations = vary(combinations, &self.memory, |a, value| a.memory = Some(value));
+        combinations = vary(combinations, &self.gpu_kinds, |a, value| a.gpu_kind = Some(value));
         vary(combinations, &self.gpus, |a, value| a.gpus = Some(value))
     }
 }

@@ -24,6 +24,10 @@ pub struct Job<'a> {
     pub environment: &'a BTreeMap<String, String>,
     /// Where it runs; `None` is where the script is started or submitted.
     pub working_directory: Option<&'a str>,
+    /// Modules to load first.
+    pub modules: &'a [String],
+    /// Whether it is many processes, which the scheduler starts.
+    pub mpi: bool,
     /// The account that pays, where one must be named.
     pub account: Option<&'a str>,
     /// The version of harp that writes it, for the comment.
@@ -61,6 +65,9 @@ pub fn script(site: &Site, plan: &Plan, job: &Job<'_>) -> Result<String, ScriptE
     if let Some(directory) = job.working_directory {
         lines.push(format!("cd -- {}", quote(directory)));
     }
+    if site.scheduler == Scheduler::Slurm {
+        lines.extend(harp_site::load_modules(job.modules));
+    }
     lines.extend(exports(&plan.allocation, job.environment));
     let pinned = match (site.scheduler, plan.candidate.cores) {
         (Scheduler::None, Some(cores)) => Some(cores),
@@ -74,12 +81,15 @@ pub fn script(site: &Site, plan: &Plan, job: &Job<'_>) -> Result<String, ScriptE
     if pinned.is_some() {
         command.push_str("\"${pin[@]}\" ");
     }
-    if plan.allocation.node_count() > 1 && site.scheduler == Scheduler::Slurm {
+    let tasks = plan.allocation.tasks.unwrap_or(1).max(1);
+    if (job.mpi || plan.allocation.node_count() > 1) && site.scheduler == Scheduler::Slurm {
         command.push_str("srun ");
         // Since Slurm 22.05 srun no longer takes this from the batch job.
         if let Some(cores) = plan.allocation.cores {
-            let _ = write!(command, "--cpus-per-task={cores} ");
+            let _ = write!(command, "--cpus-per-task={} ", cores.div_ceil(tasks));
         }
+    } else if job.mpi && tasks > 1 {
+        let _ = write!(command, "mpirun -n {tasks} ");
     }
     command.push_str(&command_line(job));
     lines.push(command);
@@ -105,18 +115,20 @@ fn check(job: &Job<'_>) -> Result<(), ScriptError> {
     }
 }
 
-/// The `#SBATCH` lines; one task a node, all of a node's cores for it.
+/// The `#SBATCH` lines; without a number of tasks one a node, all of a node's cores for it.
 fn directives(site: &Site, plan: &Plan, job: &Job<'_>) -> Vec<String> {
     let allocation = &plan.allocation;
     let node_type = site.node_type(&plan.placement.node_type);
     let partition = plan.placement.partition.as_deref().and_then(|name| site.partition(name));
-    let gpus = allocation.gpus.filter(|&gpus| gpus > 0).map(|gpus| {
-        match node_type.and_then(|node_type| node_type.gpus.as_ref()?.gres.as_deref()) {
-            Some(kind) => format!("{kind}:{gpus}"),
-            None => gpus.to_string(),
-        }
+    let gres = node_type.and_then(|node_type| node_type.gpus.as_ref()?.gres.as_deref());
+    let kind = allocation.gpu_kind.as_deref().or(gres);
+    let gpus = allocation.gpus.filter(|&gpus| gpus > 0).map(|gpus| match kind {
+        Some(kind) => format!("{}:{gpus}", safe_name(kind)),
+        None => gpus.to_string(),
     });
-    let nodes = allocation.node_count().to_string();
+    let tasks = allocation.tasks.unwrap_or(1).max(1);
+    let of_type = node_type.and_then(|node_type| node_type.constraint.as_deref());
+    let constraints: Vec<&str> = [allocation.constraint.as_deref(), of_type].into_iter().flatten().collect();
     [
         ("job-name", Some(safe_name(job.name))),
         ("account", job.account.map(str::to_owned)),
@@ -124,10 +136,10 @@ fn directives(site: &Site, plan: &Plan, job: &Job<'_>) -> Vec<String> {
             "partition",
             partition.filter(|partition| !partition.automatic).map(|partition| partition.name.clone()),
         ),
-        ("constraint", node_type.and_then(|node_type| node_type.constraint.clone())),
-        ("nodes", Some(nodes.clone())),
-        ("ntasks", Some(nodes)),
-        ("cpus-per-task", allocation.cores.map(|cores| cores.to_string())),
+        ("constraint", (!constraints.is_empty()).then(|| quote(&one_line(&constraints.join("&"))))),
+        ("nodes", Some(allocation.node_count().to_string())),
+        ("ntasks", Some(allocation.node_count().saturating_mul(tasks).to_string())),
+        ("cpus-per-task", allocation.cores.map(|cores| cores.div_ceil(tasks).to_string())),
         ("mem", allocation.memory.map(|memory| format!("{}M", memory.mebibytes_rounded_up()))),
         ("gpus-per-node", gpus),
         ("time", Some(plan.time.request.to_walltime())),

@@ -46,14 +46,20 @@ fn choices(experiment: &Experiment, case: &BTreeMap<String, Value>) -> Choices {
     let mut choices = Choices::default();
     for resources in experiment.resources.values() {
         choices.nodes.extend(&resources.nodes);
+        choices.tasks.extend(&resources.tasks);
         choices.cores.extend(&resources.cores);
         choices.threads.extend(&resources.threads);
         choices.gpus.extend(&resources.gpus);
+        choices.gpu_kinds.extend(resources.gpu_kind.iter().cloned());
         choices.node_types.extend(resources.node_type.iter().cloned());
+        choices.constraints.extend(resources.constraint.iter().cloned());
     }
-    let fixed = |name: &str| case.get(name).and_then(Value::as_number).map(|number| number as u32);
+    // A parameter may be called like a resource that came later.
+    let given = |name: &str| case.get(name).filter(|_| !is_young(name) || !is_parameter(experiment, name));
+    let fixed = |name: &str| given(name).and_then(Value::as_number).map(|number| number as u32);
     for (name, values) in [
         ("nodes", &mut choices.nodes),
+        ("tasks", &mut choices.tasks),
         ("cores", &mut choices.cores),
         ("threads", &mut choices.threads),
         ("gpus", &mut choices.gpus),
@@ -65,8 +71,23 @@ fn choices(experiment: &Experiment, case: &BTreeMap<String, Value>) -> Choices {
     // A measured memory limit is no choice: what to ask for follows from the predicted peak.
     let memory = case.get("memory").and_then(Value::as_number);
     choices.memory = memory.map(|bytes| Bytes(bytes as u64)).into_iter().collect();
-    if let Some(node_type) = case.get("node_type") {
-        choices.node_types = [node_type.to_string()].into();
+    for (name, values) in [
+        ("node_type", &mut choices.node_types),
+        ("gpu_kind", &mut choices.gpu_kinds),
+        ("constraint", &mut choices.constraints),
+    ] {
+        if let Some(value) = given(name) {
+            *values = [value.to_string()].into();
+        }
     }
     choices
+}
+
+/// Resources that were none when the first experiments were written.
+fn is_young(name: &str) -> bool {
+    ["tasks", "gpu_kind", "constraint"].contains(&name)
+}
+
+fn is_parameter(experiment: &Experiment, name: &str) -> bool {
+    experiment.parameters.iter().any(|parameter| parameter.name == name)
 }

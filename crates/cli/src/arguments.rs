@@ -1,11 +1,14 @@
 //! The command line: one definition from which parsing, help, completions, man pages and the
 //! reference all come.
 
+mod adaptive;
 mod backtest;
 mod dnn;
 mod estimates;
 mod import;
+mod since;
 mod site;
+mod slurm;
 mod trace;
 
 use std::path::PathBuf;
@@ -14,11 +17,14 @@ use clap::{Args, Parser, Subcommand};
 use harp_core::{Money, Scale, Seconds};
 use harp_learn::BuildOptions;
 
+pub use adaptive::{Adaptive, Goal, Per};
 pub use backtest::{Backtest, Judged};
 pub use dnn::{Dnn, DnnMemory, DnnModel, DnnTime, DnnTraining, Offloaded};
 pub use estimates::Wanted;
 pub use import::{Import, ImportSlurm};
-pub use site::{Site, SiteCommand, SiteDiscover};
+pub use since::Since;
+pub use site::{Site, SiteBench, SiteCommand, SiteDiscover};
+pub use slurm::{Advise, Growth, Jobs, Submit, SweepJobs, Where, WithinJob};
 pub use trace::{
     Simulate, Trace, TraceCompare, TraceConvert, TraceGenerate, TraceOutput, TracePredict, TraceReading,
     TraceSummary,
@@ -50,7 +56,16 @@ pub struct Arguments {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Output")]
     pub color: Colour,
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
+}
+
+impl Arguments {
+    /// What is said when no command is given and none goes without saying: the help.
+    pub fn no_command() -> clap::Error {
+        let mut command = <Arguments as clap::CommandFactory>::command();
+        let help = command.render_help();
+        command.error(clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand, help)
+    }
 }
 
 /// What to do.
@@ -71,7 +86,7 @@ pub enum Command {
     Plan(Plan),
     /// Run what is missing of an experiment and record what it used
     #[command(
-        after_help = "Examples:\n  harp generate\n  harp generate --scale sd --scale fs\n  harp generate --retry-failed\n\nInterrupted or killed, call it again: finished runs are kept and not run again."
+        after_help = "Examples:\n  harp generate\n  harp generate --scale sd --scale fs\n  harp generate --retry-failed\n  harp generate --adaptive --budget 30min --until-width 1.3\n  harp generate --adaptive --for n=4000 --goal cheapest --max-time 10m\n  harp generate --on slurm --partition batch --account physics\n  harp generate --on slurm --dry-run   the job scripts and what they cost\n\nInterrupted or killed, call it again: finished runs are kept and not run again."
     )]
     Generate(Generate),
     /// Show how far an experiment is
@@ -79,7 +94,7 @@ pub enum Command {
     Status(Status),
     /// Learn a model from the runs
     #[command(
-        after_help = "Examples:\n  harp build\n  harp build --policy cost --seed 7\n  harp build --from ../mnist-mlp\n  harp build --from ../mnist-mlp --share 10%"
+        after_help = "Examples:\n  harp build\n  harp build --policy cost --seed 7\n  harp build --from ../mnist-mlp\n  harp build --from ../mnist-mlp --share 10%\n  harp build --since 2026-03-01   after the program or the machine has changed"
     )]
     Build(Build),
     /// Show every candidate model with its scores, and why the winner won
@@ -105,6 +120,16 @@ pub enum Command {
         after_help = "Examples:\n  harp recommend size=4000\n  harp recommend size=4000 --max-time 10m\n  harp recommend size=4000 --max-cost 2 --site osc-pitzer --script job.sh"
     )]
     Recommend(Recommend),
+    /// Recommend, show the price, submit the job to Slurm, and record what happened
+    #[command(
+        after_help = "Examples:\n  harp submit size=4000\n  harp submit size=4000 --max-time 2h --account physics --retry\n  harp submit size=4000 --retry 5 --grow model --max-cost 20 --yes\n  harp submit size=4000 --dry-run\n\nKilled or stopped, call it again: it finds its job and waits for it."
+    )]
+    Submit(Submit),
+    /// Say what your past Slurm jobs asked for and did not need, and the lines to change
+    #[command(
+        after_help = "Examples:\n  harp advise\n  harp advise --since 90d --risk 0.01\n  sacct --parsable2 --starttime now-30days > saved.txt; harp advise --file saved.txt\n\nOn a machine with Slurm, `harp` alone does the same."
+    )]
+    Advise(Advise),
     /// Generate, build, predict the test cases, and compare with what really happened
     #[command(
         after_help = "Examples:\n  harp run\n  harp run examples/euler/harp.toml\n  harp run --json > result.json"
@@ -147,6 +172,9 @@ pub enum Command {
     /// Write the man pages into a folder
     #[command(after_help = "Examples:\n  harp man ~/.local/share/man/man1")]
     Man(Man),
+    /// What harp does inside its own jobs
+    #[command(hide = true)]
+    WithinJob(WithinJob),
     /// The built-in program of the demo
     #[command(hide = true)]
     Example(Example),
@@ -212,6 +240,10 @@ pub struct Generate {
     /// Exit with 7 also when runs were ended at their limit of time or memory.
     #[arg(long, conflicts_with = "allow_failed")]
     pub strict: bool,
+    #[command(flatten)]
+    pub adaptive: Adaptive,
+    #[command(flatten)]
+    pub slurm: SweepJobs,
 }
 
 /// Arguments of `harp status`.
@@ -229,6 +261,15 @@ pub struct BuildSettings {
     /// the experiment file says, or upp=0.05.
     #[arg(long, value_name = "POLICY")]
     pub policy: Option<harp_core::Policy>,
+    /// What errors cost while linear, neural and boosted models are trained: symmetric, pinball=0.9 (a
+    /// quantile), asymmetric=4 (errors below the truth count four times) or asymmetric (as many times
+    /// as being killed and run again costs).
+    #[arg(long, value_name = "LOSS", default_value_t)]
+    pub loss: harp_core::Loss,
+    /// How a killed job is run again, for the policy cost and for what requests cost in the end: double,
+    /// grow=1.5, or max=48h (at once with the largest limit).
+    #[arg(long, value_name = "RULE", default_value_t)]
+    pub rerun: harp_core::Reexecution,
     /// Seed of everything random. Without it, the experiment file's.
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
@@ -244,6 +285,8 @@ impl BuildSettings {
             policy: self.policy.unwrap_or(options.policy),
             seed: self.seed.unwrap_or(options.seed),
             principal_components: self.pca,
+            loss: self.loss,
+            reexecution: self.rerun,
             ..options
         }
     }
@@ -259,6 +302,9 @@ pub struct Build {
     /// Where to write the model. Without it, .harp/model.json beside the experiment file.
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
+    /// Learn only from runs that began since then: a date or a moment (UTC), or a time ago such as 30d.
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<Since>,
     /// Also learn from the runs of a related application: its experiment file or folder. May be repeated.
     /// Refused where the application's own runs alone predict better.
     #[arg(long, value_name = "FILE")]
@@ -319,6 +365,13 @@ pub struct Predict {
     pub file: PathBuf,
     #[command(flatten)]
     pub model: ModelChoice,
+    /// The machine or node type to predict on, where the model knows several: a machine that `harp site
+    /// bench` measured, or a node type of the site with `descriptors`. Without it, this machine.
+    #[arg(long, value_name = "NAME")]
+    pub node_type: Option<String>,
+    /// The site whose node types hold. Without it, the experiment's.
+    #[arg(long, value_name = "SITE")]
+    pub site: Option<String>,
     /// The probability the interval holds.
     #[arg(long, value_name = "PROBABILITY", default_value = "0.9", value_parser = parse_probability)]
     pub interval: f64,
@@ -345,6 +398,10 @@ pub struct Recommend {
     /// The site whose machines, limits and prices hold: a name (`harp site` lists them) or a file.
     #[arg(long, value_name = "SITE")]
     pub site: Option<String>,
+    /// The machine or node type to predict on, where the model knows several: a machine that `harp site
+    /// bench` measured, or a node type of the site with `descriptors`. Without it, this machine.
+    #[arg(long, value_name = "NAME")]
+    pub node_type: Option<String>,
     /// The job may be killed with at most this probability.
     #[arg(long, value_name = "PROBABILITY", value_parser = parse_probability)]
     pub max_risk: Option<f64>,

@@ -12,7 +12,8 @@ use crate::failure::{Exit, Failure};
 use crate::project::{self, Project};
 
 /// The resources an allocation may name.
-pub const RESOURCES: [&str; 6] = ["nodes", "cores", "threads", "memory", "gpus", "node_type"];
+pub const RESOURCES: [&str; 9] =
+    ["nodes", "tasks", "cores", "threads", "memory", "gpus", "gpu_kind", "node_type", "constraint"];
 
 /// How far beyond the measured range an answer is given without being asked twice.
 const FAR: f64 = 10.0;
@@ -55,13 +56,19 @@ pub fn configuration(project: &Project, case: &BTreeMap<String, Value>) -> Resul
         let count = case.get(name).and_then(Value::as_number);
         count.filter(|count| (0.0..=f64::from(u32::MAX)).contains(count)).map(|count| count as u32)
     };
+    let is_parameter =
+        |name: &str| project.experiment.parameters.iter().any(|parameter| parameter.name == name);
+    let word = |name: &str| case.get(name).map(ToString::to_string).filter(|_| !is_parameter(name));
     let allocation = Allocation {
         nodes: number("nodes"),
+        tasks: number("tasks").filter(|_| !is_parameter("tasks")),
         cores: number("cores"),
         threads: number("threads"),
         memory: case.get("memory").and_then(Value::as_number).map(|bytes| Bytes(bytes as u64)),
         gpus: number("gpus"),
+        gpu_kind: word("gpu_kind"),
         node_type: case.get("node_type").map(ToString::to_string),
+        constraint: word("constraint"),
     };
     let resources: Vec<&str> = allocation.entries().into_iter().map(|(name, _)| name).collect();
     let parameters = case.iter().filter(|(name, _)| !resources.contains(&name.as_str()));

@@ -3,6 +3,7 @@
 use harp_core::{Dataset, Run, Target};
 use harp_learn::{BothWays, BuildOptions, Formula, LearnError, TargetModel};
 
+use crate::machines::Machines;
 use crate::project::Project;
 
 /// Learns one target: as a whole, or put together from components where the experiment says how and that
@@ -11,9 +12,10 @@ pub fn learn(
     project: &Project,
     runs: &[&Run],
     table: &Dataset,
+    machines: &Machines,
     options: &BuildOptions,
 ) -> Result<TargetModel, LearnError> {
-    match both_ways(project, runs, table, options)? {
+    match both_ways(project, runs, table, machines, options)? {
         Some(both) => Ok(both.kept()),
         None => harp_learn::build(table, options),
     }
@@ -24,6 +26,7 @@ pub fn both_ways(
     project: &Project,
     runs: &[&Run],
     table: &Dataset,
+    machines: &Machines,
     options: &BuildOptions,
 ) -> Result<Option<BothWays>, LearnError> {
     let formulas = &project.experiment.learn.formulas;
@@ -36,8 +39,10 @@ pub fn both_ways(
             return Ok(Some(BothWays { basic, custom: None }));
         }
     };
-    let component =
-        |name: &String| harp_history::dataset(runs.iter().copied(), &Target::Metric(name.clone())).0;
+    let component = |name: &String| {
+        let target = Target::Metric(name.clone());
+        harp_history::dataset_with(runs.iter().copied(), &target, &|run| machines.further(run)).0
+    };
     let tables: Vec<Dataset> = written.components.iter().map(component).collect();
     harp_learn::build_both_ways(table, &formula, &tables, options).map(Some)
 }

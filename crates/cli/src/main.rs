@@ -8,14 +8,20 @@ mod cases;
 mod cells;
 mod commands;
 mod components;
+mod drift;
 mod failure;
 mod failures;
+mod fingerprint;
 mod freshness;
+mod machines;
+mod new_machine;
+mod on_slurm;
 mod plan_view;
 mod programs;
 mod progress;
 mod project;
 mod scaling;
+mod score;
 mod sweep;
 mod terminal;
 mod values;
@@ -35,7 +41,10 @@ fn main() -> ExitCode {
         Err(error) => return refuse(&error),
     };
     let terminal = Terminal::new(arguments.json, arguments.quiet, arguments.color);
-    match commands::run(arguments.command, &terminal) {
+    let Some(command) = arguments.command.or_else(commands::usual) else {
+        return refuse(&Arguments::no_command());
+    };
+    match commands::run(command, &terminal) {
         Ok(code) => code,
         Err(failure) => {
             terminal.say_even_if_quiet(&failure.to_string());

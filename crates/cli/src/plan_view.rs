@@ -54,6 +54,7 @@ pub fn plan_view(
         reasons: advised.reasons.clone(),
         job_script: script,
         warnings: advised.plan().map(warnings).unwrap_or_default(),
+        backtest: None,
     }
 }
 

@@ -69,7 +69,7 @@ fn check_resource(name: &str, value: &Value) -> Option<String> {
     let number = value.as_number();
     let least = if name == "gpus" { 0.0 } else { 1.0 };
     match name {
-        "node_type" => None,
+        "node_type" | "gpu_kind" | "constraint" => None,
         "memory" if number.is_none_or(|bytes| bytes < 1.0) => {
             Some("memory is a size above 0, such as 4G".to_owned())
         }

@@ -22,6 +22,8 @@ pub fn candidates_view(model: &TargetModel) -> CandidatesView {
         adjustment: Some(candidate.adjustment.factor),
         scores: candidate.scores.clone(),
         reserved_ratio: candidate.reserved_ratio,
+        cost: candidate.reexecution.map(|told| told.cost),
+        reward: candidate.reexecution.map(|told| told.reward),
         chosen: index == model.winner,
         note: candidate.excluded.clone(),
     });

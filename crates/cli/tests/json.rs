@@ -3,9 +3,9 @@
 
 mod support;
 
-use serde_json::Value;
-use std::collections::BTreeMap;
 use std::fs;
+
+use support::documents::{documented, has};
 
 const EXPERIMENT: &str = r#"
 name = "count"
@@ -42,9 +42,21 @@ fn every_documented_key_is_there() {
     // names enough for a guess
     let named = "JobID|State|Elapsed|JobName\n1|COMPLETED|1:00|a_n1\n2|FAILED|2:00|a_n2\n";
     fs::write(here.join("named.txt"), named).unwrap();
-    let calls: [(&str, &[&str]); 28] = [
+    let other = EXPERIMENT.replace("\"count\"", "\"chosen\"").replace("repetitions = 2", "");
+    fs::write(here.join("chosen.toml"), other).unwrap();
+    let past: String = (0..8)
+        .map(|n| {
+            let job =
+                format!("{n}|COMPLETED|600|01:00:00|heat_{n}|1|4|4000M|billing=4,cpu=4,mem=4000M,node=1");
+            format!("{job}||00:10:00|00:00:01\n{n}.batch|COMPLETED|600||batch|1|4|||500M|00:10:00|00:00:01\n")
+        })
+        .collect();
+    let header = "JobID|State|ElapsedRaw|Timelimit|JobName|NNodes|AllocCPUS|ReqMem|AllocTRES|MaxRSS|UserCPU|SystemCPU\n";
+    fs::write(here.join("past.txt"), format!("{header}{past}")).unwrap();
+    let calls: [(&str, &[&str]); 31] = [
         ("init", &["init", "--output", "new.toml", "--json", "--", "./app", "--size", "100"]),
         ("generate", &["generate", "--scale", "sd", "--json"]),
+        ("generate --adaptive", &["generate", "chosen.toml", "--adaptive", "--json"]),
         ("plan", &["plan", "--json"]),
         ("run", &["run", "--json"]),
         ("build", &["build", "--json"]),
@@ -62,7 +74,9 @@ fn every_documented_key_is_there() {
         ("site list", &["site", "list", "--json"]),
         ("site show", &["site", "show", "osc-pitzer", "--json"]),
         ("site discover", &["site", "discover", "--file", scontrol, "--output", "cluster.toml", "--json"]),
+        ("site bench", &["site", "bench", "--json"]),
         ("site check", &["site", "check", "cluster.toml", "--json"]),
+        ("advise", &["advise", "--file", "past.txt", "--json"]),
         ("import slurm", &["import", "slurm", "--file", "named.txt", "--runs", "--json"]),
         ("dnn memory", &["dnn", "memory", "gpt2", "--gpu", "V100-16", "--json"]),
         ("trace generate", &["trace", "generate", "--jobs", "2000", "--output", "a.swf", "--json"]),
@@ -72,40 +86,13 @@ fn every_documented_key_is_there() {
         ("trace predict", &["trace", "predict", "a.swf", "--json"]),
         ("simulate", &["simulate", "a.swf", "--compare", "easy", "fcfs", "--json"]),
     ];
-    assert_eq!(documented.len(), calls.len(), "{:?}", documented.keys());
+    // the others need a cluster: crates/cli/tests/cluster_jobs.rs
+    let on_a_cluster = ["generate --on slurm --dry-run", "submit"];
+    assert_eq!(documented.len(), calls.len() + on_a_cluster.len(), "{:?}", documented.keys());
     for (name, arguments) in calls {
         let answer = support::json(here, arguments);
         for path in &documented[name] {
             assert!(has(&answer, path), "harp {name} --json has no `{path}`:\n{answer:#}");
         }
     }
-}
-
-/// The key paths of each command, from the tables of the document.
-fn documented() -> BTreeMap<String, Vec<String>> {
-    let text = fs::read_to_string(support::repository().join("docs/json.md")).unwrap();
-    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let mut command = String::new();
-    for line in text.lines() {
-        if let Some(name) = line.strip_prefix("## harp ") {
-            command = name.to_owned();
-        } else if let Some(rest) = line.strip_prefix("| `") {
-            found.entry(command.clone()).or_default().push(rest.split('`').next().unwrap().to_owned());
-        }
-    }
-    found
-}
-
-/// Whether a value has a path such as `cases[].features`; `[]` is any element.
-fn has(value: &Value, path: &str) -> bool {
-    if path.is_empty() {
-        return true;
-    }
-    if let Some(rest) = path.strip_prefix("[]") {
-        let rest = rest.strip_prefix('.').unwrap_or(rest);
-        return value.as_array().is_some_and(|elements| elements.iter().any(|element| has(element, rest)));
-    }
-    let end = path.find(['.', '[']).unwrap_or(path.len());
-    let (name, rest) = path.split_at(end);
-    value.get(name).is_some_and(|inner| has(inner, rest.strip_prefix('.').unwrap_or(rest)))
 }

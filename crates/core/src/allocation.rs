@@ -13,7 +13,10 @@ pub struct Allocation {
     /// Whole nodes; `None` is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u32>,
-    /// Processor cores per node, pinned.
+    /// Processes per node, for programs that are many processes (MPI); `None` is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<u32>,
+    /// Processor cores per node, pinned; those of all its processes together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cores: Option<u32>,
     /// Threads the program is told to use; may differ from cores.
@@ -25,9 +28,15 @@ pub struct Allocation {
     /// GPUs per node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpus: Option<u32>,
+    /// The kind of the GPUs, as the scheduler calls it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpu_kind: Option<String>,
     /// Name of a node type of the site.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_type: Option<String>,
+    /// Features the scheduler is to look for in nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub constraint: Option<String>,
 }
 
 impl Allocation {
@@ -41,11 +50,14 @@ impl Allocation {
         let number = |value: Option<u32>| value.map(|v| crate::Value::Integer(i64::from(v)));
         [
             ("nodes", number(self.nodes)),
+            ("tasks", number(self.tasks)),
             ("cores", number(self.cores)),
             ("threads", number(self.threads)),
             ("memory", self.memory.map(|bytes| crate::Value::Integer(bytes.0.min(i64::MAX as u64) as i64))),
             ("gpus", number(self.gpus)),
+            ("gpu_kind", self.gpu_kind.as_deref().map(crate::Value::from)),
             ("node_type", self.node_type.as_deref().map(crate::Value::from)),
+            ("constraint", self.constraint.as_deref().map(crate::Value::from)),
         ]
         .into_iter()
         .filter_map(|(name, value)| value.map(|value| (name, value)))
@@ -61,11 +73,14 @@ impl fmt::Display for Allocation {
         };
         let parts: Vec<String> = [
             counted(self.nodes, "node"),
+            counted(self.tasks, "task"),
             counted(self.cores, "core"),
             counted(self.threads, "thread"),
             self.memory.map(|memory| memory.to_string()),
             counted(self.gpus, "GPU"),
+            self.gpu_kind.clone(),
             self.node_type.clone(),
+            self.constraint.clone(),
         ]
         .into_iter()
         .flatten()

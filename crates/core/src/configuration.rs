@@ -35,7 +35,11 @@ struct Canonical<'a> {
 #[derive(Serialize)]
 struct CanonicalAllocation<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
+    constraint: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     cores: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gpu_kind: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     gpus: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,6 +48,8 @@ struct CanonicalAllocation<'a> {
     node_type: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     nodes: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tasks: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     threads: Option<u32>,
 }
@@ -54,14 +60,18 @@ impl Configuration {
     /// Maps are in name order and absent resources are left out, so a new optional resource does
     /// not change the keys of configurations that do not use it.
     pub fn key(&self) -> ConfigurationKey {
-        let Allocation { nodes, cores, threads, memory, gpus, node_type } = &self.allocation;
+        let Allocation { nodes, tasks, cores, threads, memory, gpus, gpu_kind, node_type, constraint } =
+            &self.allocation;
         let canonical = Canonical {
             allocation: CanonicalAllocation {
+                constraint: constraint.as_deref(),
                 cores: *cores,
+                gpu_kind: gpu_kind.as_deref(),
                 gpus: *gpus,
                 memory: *memory,
                 node_type: node_type.as_deref(),
                 nodes: *nodes,
+                tasks: *tasks,
                 threads: *threads,
             },
             parameters: &self.parameters,
@@ -146,6 +156,9 @@ mod tests {
                     threads: Some(7),
                     memory: Some(Bytes(u64::MAX)),
                     gpus: nodes,
+                    tasks: nodes,
+                    gpu_kind: node_type.map(str::to_owned),
+                    constraint: node_type.map(str::to_owned),
                     node_type: node_type.map(str::to_owned),
                 },
             };

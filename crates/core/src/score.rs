@@ -1,4 +1,4 @@
-//! How good predictions were: the study's scores, and the cost of being killed and run again.
+//! How good predictions were: the study's scores.
 
 use serde::{Deserialize, Serialize};
 
@@ -59,61 +59,9 @@ impl Scores {
     }
 }
 
-/// What happens to a job that is killed at its limit: it is run again with more.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Reexecution {
-    /// The next limit is this times the last one; the study doubles.
-    pub growth: f64,
-}
-
-impl Default for Reexecution {
-    fn default() -> Self {
-        Reexecution { growth: 2.0 }
-    }
-}
-
-impl Reexecution {
-    /// Limits asked for, one an attempt, until one holds the actual need.
-    pub fn attempts(self, first: f64, actual: f64) -> Vec<f64> {
-        let growth = if self.growth > 1.0 { self.growth } else { 2.0 };
-        // A request of nothing would never grow; a thousandth of the need is as good a start.
-        let mut limit = if first > 0.0 { first } else { actual / 1000.0 };
-        let mut limits = vec![limit];
-        while limit < actual {
-            limit *= growth;
-            limits.push(limit);
-        }
-        limits
-    }
-
-    /// All that was asked for, in units of the target.
-    pub fn reserved(self, first: f64, actual: f64) -> f64 {
-        self.attempts(first, actual).iter().sum()
-    }
-
-    /// All that was used: killed attempts whole, the last one only as long as it ran.
-    pub fn used(self, first: f64, actual: f64) -> f64 {
-        let attempts = self.attempts(first, actual);
-        attempts[..attempts.len() - 1].iter().sum::<f64>() + actual
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn doubling_costs_what_the_study_says() {
-        // HARP, PEARC'23: first request and true seconds, cumulative seconds of all attempts.
-        let doubling = Reexecution::default();
-        assert_eq!(doubling.used(180.0, 685.0), 1225.0);
-        assert_eq!(doubling.used(95.0, 516.0), 1181.0);
-        assert_eq!(doubling.used(103.0, 516.0), 1237.0);
-        assert_eq!(doubling.used(700.0, 685.0), 685.0);
-        assert_eq!(doubling.reserved(700.0, 685.0), 700.0);
-        assert_eq!(doubling.reserved(400.0, 685.0), 1200.0);
-        assert!(doubling.used(0.0, 10.0).is_finite());
-    }
 
     #[test]
     fn scores_by_hand() {

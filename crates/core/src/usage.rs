@@ -34,6 +34,10 @@ pub struct Usage {
     pub gpu_utilisation: Option<f64>,
     /// Energy of the processor packages while it ran, in joules; includes what else ran there.
     pub energy_joules: Option<f64>,
+    /// Names of the figures that a scheduler's accounting lacks and harp measured inside the job; empty
+    /// for runs that were no jobs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub filled: Vec<String>,
 }
 
 impl Usage {

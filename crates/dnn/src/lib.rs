@@ -2,7 +2,7 @@
 //! time.
 //!
 //! A [`Network`] comes from a Hugging Face configuration, a safetensors header, an ONNX file, a layer
-//! summary or a preset ([`read`]). [`memory`] adds up what a GPU must hold; [`time`] what a step takes.
+//! summary or a preset ([`read`]). [`memory`] adds up what a GPU must hold; `time` what a step takes.
 //! Every formula names its source. This room opens no file and asks no GPU: callers hand it texts and
 //! readers.
 

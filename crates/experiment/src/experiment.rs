@@ -57,6 +57,8 @@ pub(crate) struct Places {
 pub struct Resources {
     /// Whole nodes.
     pub nodes: Vec<u32>,
+    /// Processes per node.
+    pub tasks: Vec<u32>,
     /// Processor cores per node, pinned.
     pub cores: Vec<u32>,
     /// Threads the program is told to use.
@@ -65,8 +67,12 @@ pub struct Resources {
     pub memory: Vec<Bytes>,
     /// GPUs per node.
     pub gpus: Vec<u32>,
+    /// Kinds of GPU, as a scheduler calls them.
+    pub gpu_kind: Vec<String>,
     /// Node types of the site.
     pub node_type: Vec<String>,
+    /// Features a scheduler is to look for in nodes.
+    pub constraint: Vec<String>,
 }
 
 /// How configurations are chosen.
@@ -184,11 +190,14 @@ impl Resources {
     pub fn names(&self) -> Vec<&'static str> {
         let first = Allocation {
             nodes: self.nodes.first().copied(),
+            tasks: self.tasks.first().copied(),
             cores: self.cores.first().copied(),
             threads: self.threads.first().copied(),
             memory: self.memory.first().copied(),
             gpus: self.gpus.first().copied(),
+            gpu_kind: self.gpu_kind.first().cloned(),
             node_type: self.node_type.first().cloned(),
+            constraint: self.constraint.first().cloned(),
         };
         first.entries().into_iter().map(|(name, _)| name).collect()
     }

@@ -29,6 +29,10 @@ pub struct Program {
     pub own_directory: bool,
     /// The program's version, if given: a different version is a different application.
     pub version: Option<String>,
+    /// Whether it is many processes, started by the launcher of where it runs.
+    pub mpi: bool,
+    /// Modules a job loads before it runs.
+    pub modules: Vec<String>,
     /// How success is judged.
     pub success: SuccessRule<Template>,
 }

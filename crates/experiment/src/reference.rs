@@ -36,7 +36,7 @@ const CLOSING: &str = "
 
 `{name}` in `command`, `environment`, `inputs`, `templates`, `after`, success files and the
 `from` of a metric stands for a parameter, a resource that `[allocation]` sets (`{nodes}`,
-`{cores}`, `{threads}`, `{memory}` in bytes, `{gpus}`, `{node_type}`), the size of a file
+`{cores}`, `{threads}`, `{memory}` in bytes, `{gpus}`, `{node_type}`, …), the size of a file
 parameter (`{data_bytes}` for the parameter `data`), `{run_directory}` or
 `{experiment_directory}`. `{{` and `}}` are braces. In template files every `{name}` that
 has a value is replaced, `{{name}}` becomes `{name}`, and all other braces stay.

@@ -26,6 +26,8 @@ inputs = ["tables.txt", { path = "{data}", to = "data.txt", how = "copy" }]
 templates = ["input.in", { path = "run.tmpl", to = "run.cfg" }]
 own_directory = true
 version = "2.1"
+mpi = false
+modules = ["gcc/12.2", "openmpi"]
 
 [program.success]
 exit_code = 0
@@ -70,11 +72,14 @@ expression = "terms * digits"
 
 [allocation]
 nodes = 1
+tasks = 1
 cores = [1, 2]
 threads = [1, 2]
 memory = "2G"
 gpus = 0
+gpu_kind = "a100"
 node_type = "standard"
+constraint = "fast"
 [allocation.sd]
 memory = ["1G", 2147483648]
 [allocation.fs]

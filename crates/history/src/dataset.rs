@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use harp_core::{Column, Dataset, Observed, Outcome, Row, Run, Target};
+use harp_core::{Column, Dataset, Observed, Outcome, Row, Run, Target, Value};
 
 /// How many runs did not make it into a table, by reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,26 +16,42 @@ pub struct Skipped {
 /// The table of one target. Features are every parameter and resource of any run; a run that lacks
 /// one has a missing cell. Runs killed at a limit enter as lower bounds, failed runs not at all.
 pub fn dataset<'a>(runs: impl IntoIterator<Item = &'a Run>, target: &Target) -> (Dataset, Skipped) {
+    dataset_with(runs, target, &|_| BTreeMap::new())
+}
+
+/// The same with further features of each run, such as of the machine it ran on. Runs of a configuration
+/// that differ in these are no repetitions of each other.
+pub fn dataset_with<'a>(
+    runs: impl IntoIterator<Item = &'a Run>,
+    target: &Target,
+    further: &dyn Fn(&Run) -> BTreeMap<String, Value>,
+) -> (Dataset, Skipped) {
     let mut skipped = Skipped::default();
     let mut kept = Vec::new();
     for run in runs {
         match observe(run, target) {
-            Seen::Value(observed) => kept.push((run, observed, run.configuration.features())),
+            Seen::Value(observed) => {
+                let more = further(run);
+                let group = (run.configuration.key(), format!("{more:?}"));
+                let mut features = run.configuration.features();
+                features.extend(more);
+                kept.push((run, observed, features, group));
+            }
             Seen::Unmeasured => skipped.unmeasured += 1,
             Seen::Failed => skipped.failed += 1,
         }
     }
-    let names: BTreeSet<&String> = kept.iter().flat_map(|(_, _, features)| features.keys()).collect();
+    let names: BTreeSet<&String> = kept.iter().flat_map(|(_, _, features, _)| features.keys()).collect();
     let mut groups = BTreeMap::new();
     let rows = kept
         .iter()
-        .map(|(run, observed, features)| {
+        .map(|(run, observed, features, group)| {
             let next = groups.len() as u64;
             Row {
                 cells: names.iter().map(|name| features.get(*name).cloned()).collect(),
                 observed: *observed,
                 scale: run.configuration.scale,
-                group: *groups.entry(run.configuration.key()).or_insert(next),
+                group: *groups.entry(group).or_insert(next),
             }
         })
         .collect();
@@ -75,7 +91,7 @@ fn observe(run: &Run, target: &Target) -> Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use harp_core::{Allocation, Bytes, Configuration, Metrics, Scale, Seconds, Timestamp, Usage, Value};
+    use harp_core::{Allocation, Bytes, Configuration, Metrics, Scale, Seconds, Timestamp, Usage};
 
     fn run(n: i64, outcome: Outcome, seconds: f64) -> Run {
         Run {
@@ -119,6 +135,19 @@ mod tests {
         let (metric, skipped) = dataset(&runs, &Target::Metric("epochs".into()));
         assert!(metric.rows.is_empty());
         assert_eq!(skipped.unmeasured, 2);
+    }
+
+    #[test]
+    fn the_same_case_on_two_machines_is_no_repetition() {
+        let mut elsewhere = run(1, Outcome::Completed, 2.0);
+        elsewhere.host = "other".into();
+        let runs = [run(1, Outcome::Completed, 1.0), run(1, Outcome::Completed, 1.1), elsewhere];
+        let rate = |run: &Run| {
+            [("machine_rate".to_owned(), Value::Real(run.host.len() as f64))].into_iter().collect()
+        };
+        let (table, _) = dataset_with(&runs, &Target::Walltime, &rate);
+        assert_eq!(table.rows.iter().map(|row| row.group).collect::<Vec<_>>(), [0, 0, 1]);
+        assert_eq!(table.rows[2].cells, [Some(Value::Real(5.0)), Some(Value::Integer(1))]);
     }
 
     #[test]

@@ -7,13 +7,16 @@ mod dataset;
 mod error;
 mod filesystem;
 pub mod import;
+mod machines;
 mod schema;
 mod store;
+mod submissions;
 mod sweep;
 mod table;
 
-pub use dataset::{Skipped, dataset};
+pub use dataset::{Skipped, dataset, dataset_with};
 pub use error::HistoryError;
 pub use store::{Recorded, Store};
+pub use submissions::{OpenSubmission, Submission};
 pub use sweep::{SweepColumns, read_sweep};
 pub use table::{read_cases, write_runs};

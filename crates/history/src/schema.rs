@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 /// Format written by this harp; kept in `user_version`.
-pub(crate) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 4;
 
 /// "harp" in ASCII, kept in `application_id`, so that a foreign database is not written to.
 pub(crate) const APPLICATION_ID: u32 = 0x6861_7270;
@@ -37,6 +37,41 @@ const STEPS: [&str; FORMAT as usize] = [
     -- Where a run that harp did not make came from: the same job is never imported twice.
     ALTER TABLE runs ADD COLUMN origin TEXT;
     CREATE UNIQUE INDEX one_origin ON runs (origin) WHERE origin IS NOT NULL;
+",
+    "
+    -- What the program was, by what its files hold: a program that was edited is another one.
+    CREATE TABLE IF NOT EXISTS run_programs (
+        run_id INTEGER PRIMARY KEY REFERENCES runs (id),
+        program TEXT NOT NULL
+    );
+    -- What was measured of a machine, by its name.
+    CREATE TABLE IF NOT EXISTS machines (
+        host TEXT PRIMARY KEY,
+        descriptors TEXT NOT NULL,
+        measured_ms INTEGER NOT NULL
+    );
+",
+    "
+    -- What was handed to a scheduler, written before it is.
+    CREATE TABLE submissions (
+        id TEXT PRIMARY KEY,
+        application TEXT NOT NULL,
+        created_ms INTEGER NOT NULL,
+        job INTEGER,
+        batch TEXT NOT NULL
+    );
+    CREATE TABLE submitted_runs (
+        submission TEXT NOT NULL REFERENCES submissions (id),
+        position INTEGER NOT NULL,
+        application TEXT NOT NULL,
+        configuration_key TEXT NOT NULL,
+        repetition INTEGER NOT NULL,
+        settled INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (submission, position)
+    );
+    -- A run that waits or runs somewhere is not submitted a second time.
+    CREATE UNIQUE INDEX one_submission ON submitted_runs (application, configuration_key, repetition)
+        WHERE settled = 0;
 ",
 ];
 

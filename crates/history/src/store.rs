@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use harp_core::{Configuration, ConfigurationKey, Host, Outcome, Run, Timestamp};
-use rusqlite::{Connection, ErrorCode, OpenFlags, Row, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Transaction, TransactionBehavior, params};
 
 use crate::{HistoryError, filesystem, schema};
 
@@ -13,6 +13,8 @@ use crate::{HistoryError, filesystem, schema};
 pub struct Store {
     path: PathBuf,
     connection: Connection,
+    /// Fingerprint of the program whose runs are recorded.
+    program: Option<String>,
 }
 
 /// A run with the machine it ran on.
@@ -22,10 +24,13 @@ pub struct Recorded {
     pub run: Run,
     /// The machine, as it was when it ran.
     pub host: Host,
+    /// Fingerprint of the program, if one was taken.
+    pub program: Option<String>,
 }
 
 const COLUMNS: &str = "runs.id, application, repetition, scale, parameters, allocation, hosts.description, \
-                       started_ms, outcome, usage, metrics";
+                       started_ms, outcome, usage, metrics, \
+                       (SELECT program FROM run_programs WHERE run_id = runs.id)";
 
 impl Store {
     /// Opens a history, making the file if there is none.
@@ -43,7 +48,7 @@ impl Store {
         if found < schema::FORMAT {
             schema::migrate(&mut connection, found).map_err(failed)?;
         }
-        Ok(Store { path: path.to_owned(), connection })
+        Ok(Store { path: path.to_owned(), connection, program: None })
     }
 
     /// Opens a history for reading only; the file must exist.
@@ -56,7 +61,12 @@ impl Store {
             return Store::open(path);
         }
         connection.pragma_update(None, "query_only", true).map_err(failed)?;
-        Ok(Store { path: path.to_owned(), connection })
+        Ok(Store { path: path.to_owned(), connection, program: None })
+    }
+
+    /// Says which program the runs recorded from now on are of.
+    pub fn set_program(&mut self, fingerprint: Option<String>) {
+        self.program = fingerprint;
     }
 
     /// Where it is.
@@ -82,6 +92,29 @@ impl Store {
     /// An earlier outcome of the same configuration and repetition that did not complete is kept
     /// but superseded; a completed one is never replaced.
     pub fn record(&mut self, run: &Run, host: &Host) -> Result<(), HistoryError> {
+        self.record_with(run, host, |_| Ok(()))
+    }
+
+    /// Does something that is kept whole or not at all.
+    pub(crate) fn transact(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), HistoryError> {
+        let path = self.path.clone();
+        let failed = |source| HistoryError::Database { path: path.clone(), action: "written", source };
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        work(&transaction).map_err(failed)?;
+        transaction.commit().map_err(failed)
+    }
+
+    /// Records a finished run together with something else, both or neither.
+    pub(crate) fn record_with(
+        &mut self,
+        run: &Run,
+        host: &Host,
+        also: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), HistoryError> {
         let path = self.path.clone();
         let failed = |source| HistoryError::Database { path: path.clone(), action: "written", source };
         let encode = |reason: serde_json::Error| HistoryError::Damaged {
@@ -97,10 +130,9 @@ impl Store {
         let parameters = serde_json::to_string(&run.configuration.parameters).map_err(encode)?;
         let allocation = serde_json::to_string(&run.configuration.allocation).map_err(encode)?;
 
-        let transaction = self
-            .connection
-            .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
-            .map_err(failed)?;
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        also(&transaction).map_err(failed)?;
         transaction
             .prepare_cached("INSERT OR IGNORE INTO hosts (description) VALUES (?1)")
             .and_then(|mut statement| statement.execute([&host_text]))
@@ -134,7 +166,17 @@ impl Store {
                 ])
             });
         match inserted {
-            Ok(_) => transaction.commit().map_err(failed),
+            Ok(_) => {
+                if let Some(program) = &self.program {
+                    transaction
+                        .prepare_cached("INSERT INTO run_programs (run_id, program) VALUES (?1, ?2)")
+                        .and_then(|mut statement| {
+                            statement.execute(params![transaction.last_insert_rowid(), program])
+                        })
+                        .map_err(failed)?;
+                }
+                transaction.commit().map_err(failed)
+            }
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
                 Err(HistoryError::AlreadyRecorded {
                     configuration: run.configuration.to_string(),
@@ -154,6 +196,44 @@ impl Store {
         let failed = |source| HistoryError::Database { path: self.path.clone(), action: "read", source };
         let mut statement = self.connection.prepare(&query).map_err(failed)?;
         let mut rows = statement.query([application]).map_err(failed)?;
+        let mut recorded = Vec::new();
+        while let Some(row) = rows.next().map_err(failed)? {
+            recorded.push(self.decode(row)?);
+        }
+        Ok(recorded)
+    }
+
+    /// The runs of an application that a model has not learned from: those that began after a moment,
+    /// and those of scale test, oldest first.
+    pub fn unseen(&self, application: &str, moment: Timestamp) -> Result<Vec<Recorded>, HistoryError> {
+        let query = format!(
+            "SELECT {COLUMNS} FROM runs JOIN hosts ON hosts.id = runs.host_id WHERE superseded = 0 \
+             AND application = ?1 AND (scale = 'test' OR started_ms > ?2) ORDER BY started_ms, runs.id"
+        );
+        let failed = |source| HistoryError::Database { path: self.path.clone(), action: "read", source };
+        let mut statement = self.connection.prepare(&query).map_err(failed)?;
+        let mut rows = statement.query(params![application, moment.0]).map_err(failed)?;
+        let mut recorded = Vec::new();
+        while let Some(row) = rows.next().map_err(failed)? {
+            recorded.push(self.decode(row)?);
+        }
+        Ok(recorded)
+    }
+
+    /// Every outcome a configuration's repetition ever had, superseded ones too, oldest first.
+    pub fn attempts(
+        &self,
+        application: &str,
+        key: &ConfigurationKey,
+        repetition: u32,
+    ) -> Result<Vec<Recorded>, HistoryError> {
+        let query = format!(
+            "SELECT {COLUMNS} FROM runs JOIN hosts ON hosts.id = runs.host_id \
+             WHERE application = ?1 AND configuration_key = ?2 AND repetition = ?3 ORDER BY runs.id"
+        );
+        let failed = |source| HistoryError::Database { path: self.path.clone(), action: "read", source };
+        let mut statement = self.connection.prepare(&query).map_err(failed)?;
+        let mut rows = statement.query(params![application, key.0, repetition]).map_err(failed)?;
         let mut recorded = Vec::new();
         while let Some(row) = rows.next().map_err(failed)? {
             recorded.push(self.decode(row)?);
@@ -238,7 +318,8 @@ impl Store {
             usage: serde_json::from_str(text(9)?).map_err(bad)?,
             metrics: serde_json::from_str(text(10)?).map_err(bad)?,
         };
-        Ok(Recorded { run, host })
+        let program = row.get(11).map_err(failed)?;
+        Ok(Recorded { run, host, program })
     }
 }
 
@@ -322,6 +403,26 @@ mod tests {
         assert_eq!(store.runs(None).unwrap().len(), 1);
         let outcomes = store.outcomes("euler").unwrap();
         assert_eq!(outcomes.values().collect::<Vec<_>>(), [&Outcome::Completed]);
+    }
+
+    #[test]
+    fn the_program_of_a_run_is_kept_and_what_came_later_is_found() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&directory.path().join("h.sqlite")).unwrap();
+        store.record(&run(1, 0, Outcome::Completed), &host()).unwrap();
+        store.set_program(Some("abc".into()));
+        store.record(&run(5, 0, Outcome::Completed), &host()).unwrap();
+        let mut test = run(2, 0, Outcome::Completed);
+        test.configuration.scale = Scale::Test;
+        store.record(&test, &host()).unwrap();
+        let program = |recorded: &Recorded| recorded.program.clone();
+        let all = store.runs(None).unwrap();
+        assert_eq!(
+            all.iter().map(program).collect::<Vec<_>>(),
+            [None, Some("abc".into()), Some("abc".into())]
+        );
+        let unseen = store.unseen("euler", Timestamp(1003)).unwrap();
+        assert_eq!(unseen.iter().map(|r| r.run.started.0).collect::<Vec<_>>(), [1002, 1005]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How long building, reading a model file and predicting take.
 //!
-//! `cargo run --release -p harp-learn --example speed`
+//! `cargo run --release -p harp-learn --example speed [ROWS FEATURES]`
 #![allow(clippy::print_stdout)]
 
 use std::collections::BTreeMap;
@@ -31,8 +31,17 @@ fn table(target: Target, rows: u64, features: u64) -> Result<Dataset, Box<dyn Er
     Ok(Dataset::new(target, columns, rows.collect())?)
 }
 
+/// `speed ROWS FEATURES`, or the usual sizes.
+fn sizes() -> Vec<(u64, u64)> {
+    let numbers: Vec<u64> = std::env::args().skip(1).filter_map(|text| text.parse().ok()).collect();
+    match numbers[..] {
+        [rows, features] => vec![(rows, features)],
+        _ => vec![(32, 4), (64, 4), (650, 12)],
+    }
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
-    for (rows, features) in [(32, 4), (64, 4), (650, 12)] {
+    for (rows, features) in sizes() {
         let started = Instant::now();
         let mut models = Vec::new();
         for target in [Target::Walltime, Target::PeakMemory] {

@@ -14,13 +14,16 @@ use crate::{BuildOptions, LearnError, Mix, ModelKind, TargetModel};
 /// Fewest different configurations that can teach anything.
 pub const FEWEST_CONFIGURATIONS: usize = 4;
 
+/// More runs than this are thinned before anything is learned.
+const MOST_RUNS: usize = 20_000;
+
 /// Builds a model of the table's target.
 ///
-/// Rows of scale `test` are not looked at. Runs killed at a limit are counted and checked against
-/// the model, but do not train it. The winner is fitted again on all scaled-down and all full-scale
+/// Rows of scale `test` are not looked at. Runs killed at a limit teach as lower bounds, never as if
+/// they had finished. The winner is fitted again on all scaled-down and all full-scale
 /// runs; its scores, adjustment and interval come from the fits that had not seen what they judged.
 pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, LearnError> {
-    let table = Table::of(dataset)?;
+    let table = Table::of(dataset)?.thinned(MOST_RUNS);
     if table.groups < FEWEST_CONFIGURATIONS {
         return Err(LearnError::NotEnoughEvidence {
             target: dataset.target.clone(),
@@ -55,10 +58,10 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
         Mix { full_scale_percent: 1.. } => balanced(&table, &all),
         _ => all.iter().map(|&row| (row, 1.0)).collect(),
     };
-    let prepared = Prepared::of(&table, &rows, options.remove_outliers);
+    let prepared = Prepared::with_lower_bounds(&table, &rows, options.remove_outliers);
     let fit = |model: ModelKind| {
         let seed = seed_of(options.seed, model, usize::MAX);
-        Pipeline::fit(model, &prepared, options.principal_components, seed)
+        Pipeline::fit(model, &prepared, options, seed)
     };
     let members = match scored.candidates[winner].model {
         ModelKind::Ensemble => members,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use harp_core::Scores;
+use harp_core::{Reexecution, Scores};
 use serde::{Deserialize, Serialize};
 
 /// The kinds of model that compete.
@@ -211,8 +211,39 @@ pub struct Candidate {
     /// Mean over the validation runs of everything reserved until the run fits, divided by the
     /// truth, when each request is the prediction times the one factor that is best for that.
     pub reserved_ratio: Option<f64>,
+    /// What its adjusted predictions would have cost as requests; `None` when excluded.
+    #[serde(default)]
+    pub reexecution: Option<Reexecuted>,
     /// Why it was not fitted.
     pub excluded: Option<String>,
+}
+
+/// Predictions taken as requests, and killed jobs run again: what it costs and what comes of it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Reexecuted {
+    /// Mean attempts until a run fits.
+    pub attempts: f64,
+    /// Cost: everything used until the runs are done (killed attempts whole, the last as long as it
+    /// ran), divided by what the runs need.
+    pub cost: f64,
+    /// Reward: percentage of everything reserved that did work which was kept.
+    pub reward: f64,
+}
+
+impl Reexecuted {
+    /// Of predicted and actual values; `None` of none.
+    pub(crate) fn of(pairs: &[(f64, f64)], rule: Reexecution) -> Option<Reexecuted> {
+        let needed: f64 = pairs.iter().map(|(_, actual)| actual).sum();
+        let first = |predicted: f64, actual: f64| predicted.max(1e-6 * actual);
+        let sum = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
+            pairs.iter().map(|&(predicted, actual)| of(first(predicted, actual), actual)).sum()
+        };
+        let attempts = sum(&|first, actual| rule.attempts(first, actual).len() as f64) / pairs.len() as f64;
+        let cost = sum(&|first, actual| rule.used(first, actual)) / needed;
+        let reward = 100.0 * needed / sum(&|first, actual| rule.reserved(first, actual));
+        let finite = attempts.is_finite() && cost.is_finite() && reward.is_finite();
+        finite.then_some(Reexecuted { attempts, cost, reward })
+    }
 }
 
 impl fmt::Display for Candidate {

@@ -4,12 +4,14 @@ use harp_core::{Policy, Reexecution, Scores};
 
 use crate::ensemble::error;
 use crate::validate::{Judged, Verdict};
-use crate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind};
+use crate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind, Reexecuted};
 
 /// Models compete for the lowest cost whose own error is at most this times the lowest.
 const CREDIBLE: f64 = 1.25;
 /// A single model must be this much better than the ensemble, which is steadier.
 const ALONE: f64 = 1.1;
+/// Factors tried for the lowest cost.
+const MOST_FACTORS: usize = 400;
 /// Predictions are scored up to here, so that their squares are numbers.
 const LARGEST: f64 = 1e140;
 
@@ -30,6 +32,7 @@ pub(crate) fn tabulate(verdicts: &[Verdict], reexecution: Reexecution) -> Table<
             parameters: 0,
             scores: None,
             reserved_ratio: None,
+            reexecution: None,
             excluded: None,
         };
         let outcome = match &verdict.outcome {
@@ -62,6 +65,7 @@ pub(crate) fn tabulate(verdicts: &[Verdict], reexecution: Reexecution) -> Table<
                 parameters: outcome.parameters,
                 scores: Scores::of(&pairs),
                 reserved_ratio: Some(reserved_ratio),
+                reexecution: Reexecuted::of(&pairs, reexecution),
                 ..row(kind, factor)
             };
             table.push(candidate, Some(&outcome.judged));
@@ -161,7 +165,12 @@ fn factor(kind: AdjustmentKind, judged: &[Judged]) -> f64 {
 
 /// The mean of reserved/actual with the best single factor; factors that just cover a run suffice.
 fn best_reserved_ratio(judged: &[Judged], reexecution: Reexecution) -> f64 {
-    let factors = judged.iter().map(|said| said.actual / said.predicted * (1.0 + 1e-12));
+    let mut factors: Vec<f64> =
+        judged.iter().map(|said| said.actual / said.predicted * (1.0 + 1e-12)).collect();
+    factors.sort_by(f64::total_cmp);
+    // Many runs hold many factors that differ by nothing.
+    let step = factors.len().div_ceil(MOST_FACTORS).max(1);
+    let factors = factors.into_iter().rev().step_by(step);
     factors.map(|factor| mean_reserved_ratio(judged, factor, reexecution)).fold(1e300, f64::min)
 }
 
@@ -183,14 +192,7 @@ pub(crate) fn cheapest_request(truths: &[f64], reexecution: Reexecution) -> f64 
     best.1
 }
 
-/// As [`Reexecution::reserved`], without keeping the attempts; bounded when the first is tiny.
+/// As [`Reexecution::reserved`], bounded when the first request is tiny.
 fn reserved(reexecution: Reexecution, first: f64, actual: f64) -> f64 {
-    let growth = if reexecution.growth > 1.01 { reexecution.growth } else { 2.0 };
-    let mut limit = first.max(actual * 1e-6);
-    let mut sum = limit;
-    while limit < actual {
-        limit *= growth;
-        sum += limit;
-    }
-    sum
+    reexecution.reserved(first.max(actual * 1e-6), actual)
 }

@@ -154,6 +154,9 @@ pub(crate) fn left_out_warnings(table: &Table, prepared: &Prepared) -> Vec<Strin
             )
         })
         .collect();
+    if let Some(all) = table.thinned_from {
+        warnings.push(format!("of {all} runs {} taught, spread evenly over them", table.rows.len()));
+    }
     let slowest = table.disturbed.iter().map(|disturbed| disturbed.slowdown).fold(0.0, f64::max);
     match table.disturbed.as_slice() {
         [] => {}

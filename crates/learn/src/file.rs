@@ -3,7 +3,7 @@
 //! Described in `docs/model-file.md`. Reading checks everything a prediction relies on, so that a
 //! file from a stranger can be wrong but cannot make harp panic, hang or run code.
 
-use harp_core::Target;
+use harp_core::{Target, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use sha2::{Digest, Sha256};
@@ -26,6 +26,25 @@ pub struct ModelFile {
     pub features: Vec<String>,
     /// One model a target.
     pub targets: Vec<TargetModel>,
+    /// Which runs it learned from; files of earlier harps do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learned: Option<Learned>,
+}
+
+/// Which runs a model learned from: what came later, it has not seen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Learned {
+    /// When the latest of them began.
+    pub until: Timestamp,
+    /// How many there were.
+    pub runs: usize,
+    /// Fingerprints of the programs they ran, as far as they were taken.
+    pub programs: Vec<String>,
+    /// Names of the machines they ran on.
+    pub hosts: Vec<String>,
+    /// The standard deviation of ln(truth/estimate) on a machine without runs, where several are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_machine: Option<f64>,
 }
 
 /// The outer object. `model` is kept as text, so that the checksum covers what was written.
@@ -46,6 +65,7 @@ impl ModelFile {
             created_by: created_by.to_owned(),
             features: features.unwrap_or_default(),
             targets,
+            learned: None,
         }
     }
 

@@ -8,7 +8,7 @@
 //!
 //! Nothing here reads a file, a clock or the environment; everything random comes from the seed, and
 //! the same data and seed give the same model on any number of threads. Rows of scale `test` are
-//! never looked at, and runs killed at a limit never train as if they had finished.
+//! never looked at, and runs killed at a limit train as lower bounds, never as if they had finished.
 
 mod ablate;
 mod backtest;
@@ -17,6 +17,7 @@ mod candidate;
 mod choose;
 mod custom;
 mod describe;
+mod drift;
 mod ensemble;
 mod error;
 mod evaluate;
@@ -28,6 +29,7 @@ mod options;
 mod pipeline;
 mod prepare;
 mod regress;
+mod search;
 mod statistics;
 mod table;
 mod transfer;
@@ -36,13 +38,15 @@ mod validate;
 pub use ablate::{Ablation, Axis, AxisWorth, ablate};
 pub use backtest::{Backtest, BacktestIntervals, BacktestModel, BacktestRequest, BacktestRows, backtest};
 pub use build::{FEWEST_CONFIGURATIONS, build};
-pub use candidate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind};
+pub use candidate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind, Reexecuted};
 pub use custom::{BothWays, Comparison, Custom, Formula, FormulaError, Kept, build_both_ways};
+pub use drift::{Change, Shift, change, shift};
 pub use error::{LearnError, ModelFileError};
 pub use evaluate::{EvaluatedCase, Evaluation};
 pub use feature::{Dropped, Feature, Measured};
-pub use file::{MODEL_FILE_VERSION, ModelFile};
+pub use file::{Learned, MODEL_FILE_VERSION, ModelFile};
 pub use model::{TargetModel, Validation};
 pub use next::{Doubt, Gain, Place};
 pub use options::BuildOptions;
+pub use search::{Outlook, outlooks};
 pub use transfer::{Correction, Reuse, Reused, SourceUse, build_from, few_runs};

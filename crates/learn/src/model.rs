@@ -65,7 +65,7 @@ pub struct TargetModel {
     pub explanation: String,
     /// The winner's formula, if it has one.
     pub formula: Option<String>,
-    /// Runs killed at a limit: lower bounds, not learned from.
+    /// Runs killed at a limit, learned from as lower bounds.
     pub censored_runs: usize,
     /// What a person should know: runs left out, contradicted bounds.
     pub warnings: Vec<String>,

@@ -123,7 +123,7 @@ fn covariance(left: &[f64], right: &[f64]) -> f64 {
 
 /// Cells as standardised coordinates: logarithms of numbers that are all positive, other numbers and
 /// categories as the encoder gives them.
-fn coordinates(places: &[&Place]) -> Vec<Vec<f64>> {
+pub(crate) fn coordinates(places: &[&Place]) -> Vec<Vec<f64>> {
     let width = places.iter().map(|place| place.len()).max().unwrap_or(0);
     let cells: Vec<Vec<Option<&Value>>> =
         places.iter().map(|place| (0..width).map(|cell| place.get(cell)?.as_ref()).collect()).collect();

@@ -1,6 +1,6 @@
 //! What the caller decides about a build: the policy, the seed, the optional steps.
 
-use harp_core::{Policy, Reexecution};
+use harp_core::{Loss, Policy, Reexecution};
 use serde::{Deserialize, Serialize};
 
 use crate::ModelKind;
@@ -19,6 +19,8 @@ pub struct BuildOptions {
     pub remove_outliers: bool,
     /// What happens to a job that is killed at its limit.
     pub reexecution: Reexecution,
+    /// What errors cost while linear, neural and boosted models are trained.
+    pub loss: Loss,
     /// The kinds of model that compete.
     pub models: Vec<ModelKind>,
 }
@@ -31,6 +33,7 @@ impl Default for BuildOptions {
             principal_components: false,
             remove_outliers: true,
             reexecution: Reexecution::default(),
+            loss: Loss::default(),
             models: ModelKind::ALL.to_vec(),
         }
     }

@@ -3,9 +3,9 @@
 use harp_core::Value;
 use serde::{Deserialize, Serialize};
 
-use crate::ModelKind;
 use crate::prepare::{Beyond, Bounds, Encoder, Prepared, Role, Standardiser};
-use crate::regress::{Fitted, Training, regressor};
+use crate::regress::{Fitted, Penalty, Training, regressor};
+use crate::{BuildOptions, ModelKind};
 
 /// Everything a prediction passes through, as data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,13 +24,13 @@ impl Pipeline {
     pub(crate) fn fit(
         kind: ModelKind,
         prepared: &Prepared,
-        principal_components: bool,
+        options: &BuildOptions,
         seed: u64,
     ) -> Result<Pipeline, String> {
         let regressor = regressor(kind).ok_or("it is made of others")?;
         let standardiser = regressor
             .standardised()
-            .then(|| Standardiser::fit(&prepared.inputs, &prepared.weights, principal_components));
+            .then(|| Standardiser::fit(&prepared.inputs, &prepared.weights, options.principal_components));
         let standard: Option<Vec<Vec<f64>>> = standardiser
             .as_ref()
             .map(|standardiser| prepared.inputs.iter().map(|row| standardiser.apply(row)).collect());
@@ -41,6 +41,7 @@ impl Pipeline {
             roles: if standard.is_some() { &[] } else { &prepared.roles },
             configurations: prepared.configurations,
             seed,
+            penalty: Penalty::of(options.loss, options.reexecution),
             law: Some(&prepared.law),
         })?;
         Ok(Pipeline {
@@ -66,6 +67,13 @@ impl Pipeline {
         };
         let beyond = self.bounds.beyond(cells);
         (self.bounds.clip(raw, beyond), beyond)
+    }
+
+    /// The logarithm of what the model itself says, not clipped to what was measured.
+    pub(crate) fn fitted_logarithm(&self, cells: &[Option<&Value>]) -> f64 {
+        let encoded = self.encoder.encode(cells);
+        let row: Vec<f64> = self.kept.iter().filter_map(|&column| encoded.get(column).copied()).collect();
+        self.fitted.predict(&row).max(1e-300).ln()
     }
 
     /// For each feature whether it is looked at.

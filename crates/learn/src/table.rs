@@ -1,7 +1,7 @@
 //! The rows that may be learned from: finished, positive, never of scale `test`; and which of them
 //! are repetitions of one another.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use harp_core::{Column, Dataset, Observed, Row, Scale, Value};
 
@@ -29,10 +29,15 @@ pub(crate) struct Table {
     pub rows: Vec<TableRow>,
     /// Indices in the dataset of rows that are lower bounds.
     pub censored: Vec<usize>,
+    /// Those of configurations that never finished, as rows whose target is at least what stands there;
+    /// their groups are beyond all others. Where a repetition finished, that one tells more.
+    pub lower_bounds: Vec<TableRow>,
     /// Finished rows whose target is not a positive number that could be a measurement.
     pub unusable: usize,
     /// How many groups there are.
     pub groups: usize,
+    /// Usable rows before most were set aside as there were too many.
+    pub thinned_from: Option<usize>,
     /// Runs taken out because something else slowed them down; see [`Table::without_disturbed`].
     pub disturbed: Vec<Disturbed>,
 }
@@ -53,8 +58,10 @@ impl Table {
             columns,
             rows: Vec::new(),
             censored: Vec::new(),
+            lower_bounds: Vec::new(),
             unusable: 0,
             groups: 0,
+            thinned_from: None,
             disturbed: Vec::new(),
         };
         let mut kept: Vec<(&Row, f64)> = Vec::new();
@@ -76,6 +83,7 @@ impl Table {
         }
         let groups = groups_of(&kept);
         table.groups = groups.iter().max().map_or(0, |largest| largest + 1);
+        table.lower_bounds = lower_bounds(dataset, &table, &kept);
         table.rows = kept
             .into_iter()
             .zip(groups)
@@ -89,12 +97,61 @@ impl Table {
         Ok(table)
     }
 
+    /// At most about so many rows, spread evenly over the runs as they came, full-scale ones up to half;
+    /// repetitions stay together. More would change no model here, only take its time.
+    pub(crate) fn thinned(mut self, most: usize) -> Table {
+        if self.rows.len() <= most {
+            return self;
+        }
+        self.thinned_from = Some(self.rows.len());
+        let full_scale = self.rows.iter().filter(|row| row.full_scale).count();
+        let scaled_down = self.rows.len() - full_scale;
+        let large = full_scale.min((most / 2).max(most.saturating_sub(scaled_down)));
+        let shares =
+            [(most - large) as f64 / scaled_down.max(1) as f64, large as f64 / full_scale.max(1) as f64];
+        let mut decided: Vec<Option<bool>> = vec![None; self.groups];
+        let mut due = [0.0; 2];
+        let mut numbers: HashMap<usize, usize> = HashMap::new();
+        self.rows.retain_mut(|row| {
+            let kind = usize::from(row.full_scale);
+            due[kind] += shares[kind];
+            let keep = *decided[row.group].get_or_insert(due[kind] >= 1.0);
+            if keep {
+                due[kind] -= 1.0;
+                let next = numbers.len();
+                row.group = *numbers.entry(row.group).or_insert(next);
+            }
+            keep
+        });
+        // Groups are numbered anew, as most have gone; lower bounds stay beyond them.
+        self.groups = numbers.len();
+        for (index, bound) in self.lower_bounds.iter_mut().enumerate() {
+            bound.group = self.groups + index;
+        }
+        self
+    }
+
     /// Number of different groups among some rows.
     pub(crate) fn groups_among(&self, rows: impl Iterator<Item = usize>) -> usize {
         let mut seen = vec![false; self.groups];
         rows.for_each(|row| seen[self.rows[row].group] = true);
         seen.into_iter().filter(|&seen| seen).count()
     }
+}
+
+/// Rows that were killed at a limit, with what they needed at least.
+fn lower_bounds(dataset: &Dataset, table: &Table, finished: &[(&Row, f64)]) -> Vec<TableRow> {
+    let finished: HashSet<String> = finished.iter().map(|(row, _)| cells_key(&row.cells)).collect();
+    let rows = table.censored.iter().map(|&index| &dataset.rows[index]);
+    rows.filter(|row| TARGETS.contains(&row.observed.value()) && !finished.contains(&cells_key(&row.cells)))
+        .enumerate()
+        .map(|(index, row)| TableRow {
+            cells: row.cells.clone(),
+            target: row.observed.value(),
+            full_scale: row.scale == Scale::Fs,
+            group: table.groups + index,
+        })
+        .collect()
 }
 
 /// Rows belong together when the caller says so or when their cells are equal: exact duplicates

@@ -46,8 +46,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
-    fn strange_tables_never_panic(dataset in table(), policy in prop::sample::select(Policy::ALL.to_vec()), components: bool) {
-        let options = BuildOptions { policy, principal_components: components, ..BuildOptions::default() };
+    fn strange_tables_never_panic(
+        dataset in table(),
+        policy in prop::sample::select(Policy::ALL.to_vec()),
+        loss in prop::sample::select(vec!["symmetric", "pinball=0.9", "asymmetric"]),
+        components: bool,
+    ) {
+        let loss = loss.parse().unwrap();
+        let options = BuildOptions { policy, loss, principal_components: components, ..BuildOptions::default() };
         let Ok(model) = build(&dataset, &options) else { return Ok(()) };
         for scores in model.candidates.iter().filter_map(|candidate| candidate.scores.as_ref()) {
             prop_assert!(scores.mse.is_finite() && scores.mape.is_finite());

@@ -143,3 +143,24 @@ fn extrapolation_is_said_and_widens() {
     let (low, high) = unknown.distribution.interval(0.9);
     assert!((high / low).ln() > 2.0 * width(100_000));
 }
+
+/// Of very many runs a part teaches, and as well.
+#[test]
+fn very_many_runs_are_thinned_not_refused() {
+    let mut random = Noise::new(3);
+    let rows = (0..30_000u64).map(|index| {
+        let full_scale = index % 50 == 0;
+        let n = (1 + (index * 7919) % 1000) as i64 * if full_scale { 20 } else { 1 };
+        let seconds = 0.5 + 2e-4 * (n as f64).powf(1.3) * (0.1 * random.normal()).exp();
+        row(vec![Value::Integer(n)], seconds, if full_scale { Scale::Fs } else { Scale::Sd }, index)
+    });
+    let dataset = Dataset::new(Target::Walltime, columns(&["n"]), rows.collect()).unwrap();
+    let models = vec![ModelKind::Linear, ModelKind::PowerLaw, ModelKind::Posynomial];
+    let model = build(&dataset, &BuildOptions { models, ..BuildOptions::default() }).unwrap();
+    assert!((500..=600).contains(&model.evidence.full_scale_runs), "{:?}", model.evidence);
+    assert!((18_000..=20_000).contains(&model.evidence.scaled_down_runs), "{:?}", model.evidence);
+    assert!(model.warnings[0].starts_with("of 30000 runs"), "{:?}", model.warnings);
+    let estimate = model.predict(&case(&[("n", Value::Integer(18_000))])).unwrap().estimate;
+    let truth = 0.5 + 2e-4 * 18_000f64.powf(1.3);
+    assert!((estimate / truth - 1.0).abs() < 0.05, "{estimate} {truth}");
+}

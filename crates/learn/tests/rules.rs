@@ -83,7 +83,7 @@ fn policies_choose_by_their_own_rule() {
 }
 
 #[test]
-fn killed_runs_do_not_train_but_warn() {
+fn killed_repetitions_of_finished_runs_do_not_train_but_warn() {
     let dataset = sweep(6, 0.03, 1);
     let plain = build(&dataset, &BuildOptions::default()).unwrap();
     let mut killed = dataset.clone();

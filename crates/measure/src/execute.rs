@@ -338,6 +338,7 @@ impl Running<'_> {
                 peak_gpu_memory: gpus.peak_memory,
                 gpu_utilisation: gpus.utilisation,
                 energy_joules: self.energy.map(EnergyMeter::finish),
+                filled: Vec::new(),
             },
         }
     }

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use harp_core::{Bytes, Seconds};
+use serde::{Deserialize, Serialize};
 
 /// The program, with or without a shell.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Program {
     /// A program and its arguments, started as they are.
     Direct(Vec<String>),

@@ -18,7 +18,7 @@ pub use chart::{
     Canvas, Embedding, accuracy_chart, bars_chart, candidates_chart, gantt_chart, lines_chart, pareto_chart,
     scaling_chart, scaling_miniature, sparkline, waterfall_chart,
 };
-pub use narrative::{plan_sentence, target_sentence, verdict_sentence};
+pub use narrative::{plan_sentence, score_sentence, target_sentence, verdict_sentence};
 pub use page::{document_page, run_page};
 pub use prose::wrapped;
 pub use quantity::Quantity;
@@ -29,9 +29,9 @@ pub use table::{
 };
 pub use view::{
     AxisView, BarGroup, BarsView, CandidateView, CandidatesView, CaseView, CurvePoint, DocumentView,
-    Estimate, GanttBar, GanttView, LineSeries, LinesView, MeasuredPoint, OptionView, Part, PlanView,
-    Provenance, RunView, ScalingSeries, ScalingView, SectionView, SweepView, TargetView, TestPoint, Verdict,
-    WaterfallView,
+    Estimate, GanttBar, GanttView, JudgedOn, LineSeries, LinesView, MeasuredPoint, OptionView, Part,
+    PlanView, Provenance, RunView, ScalingSeries, ScalingView, ScoreView, SectionView, SweepView, TargetView,
+    TestPoint, Verdict, WaterfallView,
 };
 
 /// A view as indented JSON with a line break at its end: what `--json` prints.

@@ -4,7 +4,7 @@ use harp_core::Target;
 
 use crate::Quantity;
 use crate::text::{percent, plural, share};
-use crate::view::{PlanView, RunView, TargetView};
+use crate::view::{JudgedOn, PlanView, RunView, ScoreView, TargetView};
 
 /// The whole verdict: hits, error, jobs killed, money saved.
 pub fn verdict_sentence(view: &RunView) -> String {
@@ -85,6 +85,21 @@ pub fn plan_sentence(view: &PlanView) -> String {
         sentence.push_str(&saving);
     }
     sentence
+}
+
+/// `backtest: MAPE 6.1 % (4.2 to 9.0 %), 1 of 24 requests too small, on 24 runs the model had not seen`.
+pub fn score_sentence(score: &ScoreView) -> String {
+    let range = score.mape_interval.map(|(low, high)| format!(" ({} to {})", percent(low), percent(high)));
+    let requests = score.too_small.map(|small| format!(", {small} of {} requests too small", score.cases));
+    let on = match score.judged_on {
+        JudgedOn::Unseen => format!("on {} the model had not seen", plural(score.cases, "run")),
+        JudgedOn::HeldBack => format!(
+            "on {} held back while it was chosen; none has been run since to prove it",
+            plural(score.cases, "run")
+        ),
+    };
+    let (range, requests) = (range.unwrap_or_default(), requests.unwrap_or_default());
+    format!("backtest: MAPE {}{range}{requests}, {on}", percent(score.mape))
 }
 
 /// `The recommended allocation costs 0.12 € instead of 0.50 €: 76 % less.`

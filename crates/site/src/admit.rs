@@ -96,6 +96,20 @@ pub enum RefusalReason {
         /// Fewest admitted.
         least: u32,
     },
+    /// GPUs of another kind.
+    #[error("GPUs of kind `{asked}` asked for, a node has {}", available.as_deref().unwrap_or("none"))]
+    OtherGpus {
+        /// The kind asked for.
+        asked: String,
+        /// The kind there is.
+        available: Option<String>,
+    },
+    /// Nodes without the feature.
+    #[error("nodes with `{asked}` asked for, these are others")]
+    NoFeature {
+        /// The feature.
+        asked: String,
+    },
     /// More nodes than admitted.
     #[error("{} asked for, at most {most} are admitted", counted(*asked, "node"))]
     TooManyNodes {
@@ -134,6 +148,8 @@ impl RefusalReason {
             RefusalReason::MemoryNotAskable { .. } => "memory_not_askable",
             RefusalReason::TooManyGpus { .. } => "too_many_gpus",
             RefusalReason::TooFewGpus { .. } => "too_few_gpus",
+            RefusalReason::OtherGpus { .. } => "other_gpus",
+            RefusalReason::NoFeature { .. } => "no_feature",
             RefusalReason::TooManyNodes { .. } => "too_many_nodes",
             RefusalReason::TooFewNodes { .. } => "too_few_nodes",
             RefusalReason::TooLong { .. } => "too_long",
@@ -209,6 +225,9 @@ impl Site {
         if gpus > node_type.gpu_count() {
             return Some(RefusalReason::TooManyGpus { asked: gpus, available: node_type.gpu_count() });
         }
+        if let Some(reason) = self.kind_refusal(allocation, node_type) {
+            return Some(reason);
+        }
         match limit_of(|partition| partition.min_gpus) {
             Some(least) if gpus < least => return Some(RefusalReason::TooFewGpus { asked: gpus, least }),
             _ => {}
@@ -220,6 +239,23 @@ impl Site {
             (Some(asked), Some(limit)) if asked > limit => Some(RefusalReason::TooLong { asked, limit }),
             _ => None,
         }
+    }
+
+    /// Nodes of another kind than asked for: other GPUs, or without a feature that other nodes have.
+    fn kind_refusal(&self, allocation: &Allocation, node_type: &NodeType) -> Option<RefusalReason> {
+        let wants_gpus = allocation.gpus.is_some_and(|gpus| gpus > 0);
+        if let Some(asked) = allocation.gpu_kind.as_ref().filter(|_| wants_gpus) {
+            let is_this = |name: &str| name.eq_ignore_ascii_case(asked);
+            let has = node_type.gpus.as_ref();
+            if !has.is_some_and(|gpus| is_this(&gpus.kind) || gpus.gres.as_deref().is_some_and(is_this)) {
+                let available = has.map(|gpus| gpus.kind.clone());
+                return Some(RefusalReason::OtherGpus { asked: asked.clone(), available });
+            }
+        }
+        let asked = allocation.constraint.as_ref()?;
+        let elsewhere = self.node_types.iter().any(|other| other.constraint.as_ref() == Some(asked));
+        (elsewhere && node_type.constraint.as_ref() != Some(asked))
+            .then(|| RefusalReason::NoFeature { asked: asked.clone() })
     }
 
     fn memory_refusal(

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::str::FromStr;
 
-use harp_core::{Money, ParseUnitError};
+use harp_core::{Descriptors, Money, ParseUnitError};
 use toml::Spanned;
 
 use crate::written::{
@@ -184,8 +184,19 @@ impl Checker<'_> {
             gpu_hour: self.rate(written.gpu_hour.as_ref()),
             node_hour: self.rate(written.node_hour.as_ref()),
             price_unknown: written.price_unknown,
+            descriptors: written.descriptors.map(|written| self.descriptors(&written)),
             name,
         }
+    }
+
+    fn descriptors(&mut self, written: &Spanned<Descriptors>) -> Descriptors {
+        for (name, value) in written.get_ref().entries() {
+            if !(value.is_finite() && value > 0.0) {
+                let message = format!("`{name}` must be a number above 0, not {value}");
+                self.error(written.span(), message, format!("leave `{name}` out when it is not known"));
+            }
+        }
+        *written.get_ref()
     }
 
     fn gpus(&mut self, written: WrittenGpus) -> GpuType {

@@ -23,3 +23,6 @@ pub use error::SiteError;
 pub use node::{GpuType, NodeType};
 pub use partition::Partition;
 pub use site::{MemoryOption, Scheduler, Site, format_amount};
+
+/// Lines of a job script that load modules.
+pub use harp_slurm::load as load_modules;

@@ -1,6 +1,6 @@
 //! One kind of machine at a site.
 
-use harp_core::Bytes;
+use harp_core::{Bytes, Descriptors};
 use serde::Serialize;
 
 /// A kind of node. What is `None` is not known, except for `gpus`, where it means there are none.
@@ -28,6 +28,9 @@ pub struct NodeType {
     pub gpu_hour: Option<f64>,
     /// Price of a node-hour here, where it differs from the site's.
     pub node_hour: Option<f64>,
+    /// What `harp site bench` measured on it, to predict on it before anything was run there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub descriptors: Option<Descriptors>,
     /// Set when the site charges this kind by a rate that is not known: why.
     pub price_unknown: Option<String>,
 }

@@ -105,6 +105,7 @@ fn node(node: &NodeType) -> WrittenNode {
             memory: gpus.memory.map(|memory| placed(size(memory))),
             gres: gpus.gres.clone().map(placed),
         }),
+        descriptors: node.descriptors.map(placed),
     }
 }
 

@@ -1,5 +1,6 @@
 //! A profile as written: what is read before it is checked, and what is written out. Keys are documented in `profiles/osc-pitzer.toml`.
 
+use harp_core::Descriptors;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -72,6 +73,7 @@ pub(crate) struct WrittenNode {
     pub node_hour: Option<Spanned<f64>>,
     pub price_unknown: Option<String>,
     pub gpus: Option<WrittenGpus>,
+    pub descriptors: Option<Spanned<Descriptors>>,
 }
 
 /// `gpus = { kind = …, count = … }`.

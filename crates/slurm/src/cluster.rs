@@ -80,6 +80,8 @@ pub struct Settings {
     pub default_memory_per_cpu: Option<Bytes>,
     /// `MaxMemPerNode`.
     pub max_memory_per_node: Option<Bytes>,
+    /// `MaxArraySize`: one more than the largest index of an array.
+    pub max_array_size: Option<u32>,
     /// Whether nodes are given whole (`select/linear`).
     pub whole_nodes: bool,
 }
@@ -224,6 +226,7 @@ fn read_settings(text: &str) -> Settings {
             }
             "DefMemPerCPU" => settings.default_memory_per_cpu = memory(),
             "MaxMemPerNode" => settings.max_memory_per_node = memory(),
+            "MaxArraySize" => settings.max_array_size = value.parse().ok().filter(|&size| size > 0),
             "SelectType" => settings.whole_nodes = value == "select/linear",
             _ => {}
         }

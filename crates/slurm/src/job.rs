@@ -126,10 +126,9 @@ impl AccountedJob {
         Allocation {
             nodes: count(self.nodes),
             cores: count(self.cpus_per_node()),
-            threads: None,
             memory: self.memory_limit(),
             gpus: count(self.gpus.map(|gpus| gpus.div_ceil(self.node_count()))),
-            node_type: None,
+            ..Allocation::default()
         }
     }
 

@@ -1,6 +1,6 @@
 //! What Slurm's clients print, as values: accounting (`sacct`), nodes and partitions (`scontrol`).
 //!
-//! Text and numbers only: no process is started, no file opened, no clock read. A cell that is empty,
+//! It also writes the script of a job array. Text and numbers only: no process is started, no file opened, no clock read. A cell that is empty,
 //! cut off or a word such as `Unknown` is missing, never 0; a row that cannot be used is counted with
 //! its line.
 
@@ -14,7 +14,9 @@ mod job;
 mod json;
 mod memory;
 mod outcome;
+mod queue;
 mod rows;
+mod script;
 mod state;
 mod tres;
 mod value;
@@ -26,7 +28,9 @@ pub use identifier::{JobId, Part, Step};
 pub use job::{AccountedJob, ExitCode};
 pub use json::number as json_number;
 pub use outcome::Ended;
+pub use queue::{QUEUE_FORMAT, Queue};
 pub use rows::{Cells, RowError, Rows};
+pub use script::{ArrayScript, JobRequest, is_constraint, is_plain_name, load, quote};
 pub use state::{State, StateKind};
 pub use tres::Tres;
 pub use value::{MemoryRequest, Per, TimeLimit, point, size, span};

@@ -22,6 +22,8 @@ fn job<'a>(command: &'a [String], environment: &'a BTreeMap<String, String>) -> 
         environment,
         working_directory: None,
         account: None,
+        modules: &[],
+        mpi: false,
         harp_version: "0.1.0",
     }
 }
@@ -127,7 +129,8 @@ fn nothing_escapes_into_the_script() {
     let command = words(&["echo", "$(touch x); rm -rf y", "`z`", "a\nb", "!!", "~"]);
     let text = script(&site, &plan, &job(&command, &environment)).unwrap();
     assert_eq!(run(&text), "$(touch x); rm -rf y `z` a\nb !! ~\n");
-    let version = Job { harp_version: "1\nrm -rf y", ..job(&command, &environment) };
+    let version =
+        Job { modules: &[], mpi: false, harp_version: "1\nrm -rf y", ..job(&command, &environment) };
     assert!(script(&site, &plan, &version).unwrap().contains("# Written by harp 1 rm -rf y for local"));
     assert_eq!(quote_program("A=b"), "'A=b'");
     assert_eq!(quote_program("if"), "'if'");

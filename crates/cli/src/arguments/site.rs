@@ -43,6 +43,22 @@ pub enum SiteCommand {
         after_help = "Examples:\n  harp site discover --output cluster.toml\n  (scontrol show config; scontrol show partitions; scontrol show nodes) > saved.txt\n  harp site discover --file saved.txt"
     )]
     Discover(SiteDiscover),
+    /// Measure this machine in a few seconds: what its threads compute, what memory and disk move
+    #[command(
+        after_help = "Examples:\n  harp site bench\n  harp site bench --json\n  srun -w node17 harp site bench --experiment ~/sweep\n\nRuns of several measured machines let a model predict on another: harp predict --node-type."
+    )]
+    Bench(SiteBench),
+}
+
+/// Arguments of `harp site bench`.
+#[derive(Debug, Args)]
+pub struct SiteBench {
+    /// The experiment whose history keeps what was measured, if it exists.
+    #[arg(long, value_name = "FILE", default_value = "harp.toml")]
+    pub experiment: PathBuf,
+    /// Write the line for a node type of a site profile to this file.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// Arguments of `harp site discover`.

@@ -16,6 +16,7 @@ use super::build::{build_options, recorded_runs, without_test_cases};
 use crate::arguments::{self, Judged};
 use crate::components;
 use crate::failure::{Exit, Failure};
+use crate::machines::Machines;
 use crate::project::Project;
 use crate::terminal::Terminal;
 
@@ -77,7 +78,7 @@ pub fn backtest(arguments: &arguments::Backtest, terminal: &Terminal) -> Result<
             if arguments.by == Judged::Scale {
                 let recorded = recorded_runs(&project)?;
                 let (runs, _) = without_test_cases(&project, &recorded);
-                both = components::both_ways(&project, &runs, &dataset, &options)?;
+                both = components::both_ways(&project, &runs, &dataset, &Machines::default(), &options)?;
             }
             (dataset, name, options)
         }

@@ -3,14 +3,18 @@
 use std::path::Path;
 
 use harp_core::{Run, Scale, Target};
-use harp_learn::{BuildOptions, Comparison, Kept, ModelFile, TargetModel};
+use harp_history::Recorded;
+use harp_learn::{BuildOptions, Comparison, Kept, Learned, ModelFile, TargetModel};
 use harp_report::text::plural;
 use serde::Serialize;
 
 use super::reuse;
 use crate::arguments::{Build, BuildSettings};
 use crate::components;
+use crate::drift::{self, Drift};
 use crate::failure::{Exit, Failure};
+use crate::machines::Machines;
+use crate::new_machine;
 use crate::project::{self, Project};
 use crate::sweep::{self, Knowledge};
 use crate::terminal::Terminal;
@@ -26,12 +30,16 @@ struct Built<'a> {
     evidence: &'a harp_core::Evidence,
     warnings: &'a [String],
     comparison: Option<&'a Comparison>,
+    drift: Option<&'a Drift>,
 }
 
 /// Builds the model of an experiment and writes it.
 pub fn build(arguments: &Build, terminal: &Terminal) -> Result<(), Failure> {
     let project = Project::load(&arguments.experiment.file, terminal)?;
-    let runs = recorded_runs(&project)?;
+    let mut runs = recorded_runs(&project)?;
+    if let Some(since) = arguments.since {
+        since.keep(&mut runs, |recorded| recorded.run.started)?;
+    }
     if !arguments.from.is_empty() {
         return reuse::build_from(&project, &runs, arguments, terminal);
     }
@@ -39,7 +47,11 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<(), Failure> {
     let file = arguments.model.clone().unwrap_or_else(|| project.model_file());
     write_model(&model, &file)?;
     terminal.say(&format!("wrote {}", file.display()));
-    let built: Vec<Built<'_>> = model.targets.iter().map(summary).collect();
+    let drifts: Vec<Option<Drift>> =
+        model.targets.iter().map(|target| drift::in_runs(&project, target, &learnable(&runs))).collect();
+    drift::tell(drifts.iter().flatten().next(), terminal);
+    let built: Vec<Built<'_>> =
+        model.targets.iter().zip(&drifts).map(|(model, drift)| summary(model, drift.as_ref())).collect();
     if terminal.json {
         return terminal.print_json(&built);
     }
@@ -50,7 +62,7 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<(), Failure> {
 }
 
 /// The runs of an experiment; without any there is nothing to learn from.
-pub fn recorded_runs(project: &Project) -> Result<Vec<harp_history::Recorded>, Failure> {
+pub fn recorded_runs(project: &Project) -> Result<Vec<Recorded>, Failure> {
     let application = project.experiment.application();
     let runs = match project.read_history()? {
         Some(history) => history.runs(Some(&application))?,
@@ -68,7 +80,7 @@ pub fn recorded_runs(project: &Project) -> Result<Vec<harp_history::Recorded>, F
 /// and said; the first one must be there.
 pub fn build_model(
     project: &Project,
-    recorded: &[harp_history::Recorded],
+    recorded: &[Recorded],
     settings: &BuildSettings,
     terminal: &Terminal,
 ) -> Result<ModelFile, Failure> {
@@ -78,16 +90,18 @@ pub fn build_model(
         terminal
             .say(&format!("{leaked} runs of cases that are now to be predicted (scale test) are left out"));
     }
+    let machines = Machines::telling(project, recorded);
     let mut models = Vec::new();
     for target in &project.experiment.learn.targets {
-        let (table, skipped) = harp_history::dataset(runs.iter().copied(), target);
+        let (table, skipped) =
+            harp_history::dataset_with(runs.iter().copied(), target, &|run| machines.further(run));
         if skipped.failed > 0 && models.is_empty() {
             terminal.say(&format!(
                 "{} that failed or ended at another limit say nothing of {target} and are left out",
                 plural(skipped.failed, "run")
             ));
         }
-        match components::learn(project, &runs, &table, &options) {
+        match components::learn(project, &runs, &table, &machines, &options) {
             Ok(model) => {
                 for warning in &model.warnings {
                     terminal.say(&format!("warning: {target}: {warning}"));
@@ -99,15 +113,15 @@ pub fn build_model(
         }
     }
     let created_by = format!("harp {}", env!("CARGO_PKG_VERSION"));
-    Ok(ModelFile::new(&project.experiment.application(), &created_by, models))
+    let model = ModelFile::new(&project.experiment.application(), &created_by, models);
+    let new_machine = new_machine::spread(&runs, &machines, &options);
+    let learned = learned(recorded).map(|learned| Learned { new_machine, ..learned });
+    Ok(ModelFile { learned, ..model })
 }
 
 /// The runs without those at other scales that are the same case as one to be predicted: predicting
 /// what was learned from proves nothing. How many those are.
-pub fn without_test_cases<'a>(
-    project: &Project,
-    recorded: &'a [harp_history::Recorded],
-) -> (Vec<&'a Run>, usize) {
+pub fn without_test_cases<'a>(project: &Project, recorded: &'a [Recorded]) -> (Vec<&'a Run>, usize) {
     let planned =
         Knowledge::of(project).and_then(|knowledge| sweep::planned(project, &[Scale::Test], &knowledge));
     // Without test values there is nothing to keep apart.
@@ -135,7 +149,29 @@ pub fn write_model(model: &ModelFile, file: &Path) -> Result<(), Failure> {
     project::write_whole(file, &model.to_text()?)
 }
 
-fn summary(model: &TargetModel) -> Built<'_> {
+/// The runs that are learned from.
+pub fn learnable(recorded: &[Recorded]) -> Vec<Recorded> {
+    recorded.iter().filter(|recorded| recorded.run.configuration.scale != Scale::Test).cloned().collect()
+}
+
+/// Which runs a model learns from, for those who later ask what it has not seen.
+fn learned(recorded: &[Recorded]) -> Option<Learned> {
+    let runs = learnable(recorded);
+    let distinct = |mut names: Vec<String>| {
+        names.sort();
+        names.dedup();
+        names
+    };
+    Some(Learned {
+        until: runs.iter().map(|recorded| recorded.run.started).max()?,
+        runs: runs.len(),
+        programs: distinct(runs.iter().filter_map(|recorded| recorded.program.clone()).collect()),
+        hosts: distinct(runs.iter().map(|recorded| recorded.host.name.clone()).collect()),
+        new_machine: None,
+    })
+}
+
+fn summary<'a>(model: &'a TargetModel, drift: Option<&'a Drift>) -> Built<'a> {
     Built {
         target: &model.target,
         winner: winner_of(model),
@@ -145,6 +181,7 @@ fn summary(model: &TargetModel) -> Built<'_> {
         evidence: &model.evidence,
         warnings: &model.warnings,
         comparison: model.comparison.as_deref(),
+        drift,
     }
 }
 

@@ -35,7 +35,13 @@ pub fn demo(arguments: &Demo, terminal: &Terminal) -> Result<(), Failure> {
     );
     let run = Run {
         experiment: ExperimentFile { file },
-        settings: BuildSettings { policy: None, seed: None, pca: false },
+        settings: BuildSettings {
+            policy: None,
+            loss: harp_core::Loss::default(),
+            rerun: harp_core::Reexecution::default(),
+            seed: None,
+            pca: false,
+        },
         html: None,
         charts: None,
         retry_failed: false,

@@ -1,5 +1,7 @@
 //! `harp generate`: runs what is missing of an experiment and records what it used.
 
+mod adaptive;
+
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs::File;
@@ -12,9 +14,11 @@ use harp_history::Store;
 use harp_measure::{MemoryMethod, Pressure, Recorder, Spent, Stop, Summary, Sweep, SweepEnd, SweepError};
 use serde::Serialize;
 
-use crate::arguments::Generate;
+use crate::arguments::{Generate, Where};
 use crate::failure::{Exit, Failure};
 use crate::failures::{self, FailedRun};
+use crate::fingerprint;
+use crate::on_slurm::OnSlurm;
 use crate::progress::Progress;
 use crate::project::Project;
 use crate::sweep::{self, Knowledge};
@@ -42,10 +46,20 @@ pub struct Done {
 /// Runs what is missing.
 pub fn generate(arguments: &Generate, terminal: &Terminal) -> Result<ExitCode, Failure> {
     let project = Project::load(&arguments.experiment.file, terminal)?;
+    if arguments.adaptive.adaptive {
+        return adaptive::adaptive(&project, arguments, terminal);
+    }
+    let on_slurm = match arguments.slurm.on {
+        Where::Here => None,
+        Where::Slurm => Some(OnSlurm::connect(&arguments.slurm, &project, terminal)?),
+    };
+    if let (true, Some(on_slurm)) = (arguments.dry_run, &on_slurm) {
+        return on_slurm.show(&project, arguments).map(|()| ExitCode::SUCCESS);
+    }
     if arguments.dry_run {
         return super::plan::show(&project, &arguments.scale, terminal).map(|()| ExitCode::SUCCESS);
     }
-    let mut session = Session::open(&project, terminal)?;
+    let mut session = Session { on_slurm, ..Session::open(&project, terminal)? };
     let done = session.run(&arguments.scale, arguments.retry_failed)?;
     if terminal.json {
         terminal.print_json(&done)?;
@@ -103,6 +117,8 @@ pub struct Session<'a> {
     host: Host,
     stop: Stop,
     is_set_up: bool,
+    /// Where runs are made, if not here.
+    on_slurm: Option<OnSlurm<'a>>,
     /// Held as long as the session is.
     _lock: File,
 }
@@ -116,6 +132,7 @@ impl<'a> Session<'a> {
             host: harp_measure::host(),
             stop: Stop::on_signals(),
             is_set_up: false,
+            on_slurm: None,
             project,
             terminal,
             _lock: lock,
@@ -138,11 +155,12 @@ impl<'a> Session<'a> {
             }
             asked_for.extend(planned);
             missing.retain(|run| tried.insert((run.configuration.key(), run.repetition)));
-            if missing.is_empty() {
+            let collecting = round == 0 && self.is_in_queue()?;
+            if missing.is_empty() && !collecting {
                 break;
             }
             self.set_up()?;
-            let pressure = Pressure::watch();
+            let pressure = if self.on_slurm.is_some() { None } else { Pressure::watch() };
             let summary = self.sweep(missing, &mut knowledge)?;
             self.warn_if_busy(pressure);
             done.completed += summary.completed;
@@ -163,6 +181,17 @@ impl<'a> Session<'a> {
         }
         done.failures = self.failures(&asked_for)?;
         Ok(done)
+    }
+
+    /// Whether jobs of this experiment are in the queue. Only the cluster can collect them, and run here
+    /// at the same time they would be run twice.
+    fn is_in_queue(&self) -> Result<bool, Failure> {
+        let open = self.store.open_submissions(&self.project.experiment.application())?;
+        if !open.is_empty() && self.on_slurm.is_none() {
+            return Err(Failure::bad_input("runs of this experiment are in the queue of Slurm")
+                .hint("`harp generate --on slurm` waits for them and records them"));
+        }
+        Ok(!open.is_empty())
     }
 
     fn warn_if_busy(&self, pressure: Option<Pressure>) {
@@ -243,7 +272,16 @@ impl<'a> Session<'a> {
         let price = |allocation: &Allocation, time: Seconds| site.price(allocation, time);
         let spent = knowledge.spent().clone();
         let sweep = Sweep { spent, price: Some(&price), ..self.sweep_of(&state, runs.clone()) };
+        if let Some(on_slurm) = &self.on_slurm {
+            on_slurm.agree(self.project, &runs, &site, &self.store)?;
+            let mut progress = Progress::new(self.terminal, knowledge, &runs, state.join("running.json"));
+            let (project, store, stop) = (self.project, &mut self.store, &self.stop);
+            let summary = on_slurm.sweep(project, runs, &site, store, &mut progress, stop);
+            progress.finish();
+            return summary;
+        }
         let mut progress = Progress::new(self.terminal, knowledge, &runs, state.join("running.json"));
+        self.store.set_program(Some(fingerprint::of(self.project)));
         let mut keeper = Keeper { store: &mut self.store, host: &self.host };
         let summary = sweep.run(&mut keeper, &mut progress, &self.stop);
         progress.finish();

@@ -193,6 +193,7 @@ fn tell(
         (imported.unchanged, "known already"),
         (imported.unfinished, "not finished"),
         (imported.never_started, "never started"),
+        (imported.own, "submitted by harp and recorded already"),
         (imported.left_out, "left out, because no rule fits them and their name is an application of a rule"),
         (imported.without_memory, "without a figure for memory"),
     ];

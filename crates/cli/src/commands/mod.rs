@@ -1,6 +1,7 @@
 //! One file a command. Each takes its arguments, calls rooms, and prints.
 
 mod ablate;
+mod advise;
 mod backtest;
 mod build;
 mod demo;
@@ -20,7 +21,9 @@ mod run;
 mod simulate;
 mod site;
 mod status;
+mod submit;
 mod trace;
+mod within_job;
 
 use std::process::ExitCode;
 
@@ -30,6 +33,11 @@ pub use site::find as find_site;
 use crate::arguments::Command;
 use crate::failure::Failure;
 use crate::terminal::Terminal;
+
+/// What goes without saying: on a machine with Slurm, what the past jobs say.
+pub fn usual() -> Option<Command> {
+    advise::is_possible().then(|| Command::Advise(advise::usual()))
+}
 
 /// Carries out a command.
 pub fn run(command: Command, terminal: &Terminal) -> Result<ExitCode, Failure> {
@@ -45,6 +53,9 @@ pub fn run(command: Command, terminal: &Terminal) -> Result<ExitCode, Failure> {
         Command::Models(arguments) => models::models(&arguments, terminal)?,
         Command::Predict(arguments) => predict::predict(&arguments, terminal)?,
         Command::Recommend(arguments) => recommend::recommend(&arguments, terminal)?,
+        Command::Submit(arguments) => return submit::submit(&arguments, terminal),
+        Command::Advise(arguments) => advise::advise(&arguments, terminal)?,
+        Command::WithinJob(arguments) => return within_job::within_job(&arguments, terminal),
         Command::Run(arguments) => return run::run(&arguments, terminal),
         Command::History(arguments) => history::history(&arguments, terminal)?,
         Command::Dnn(arguments) => return dnn::dnn(&arguments, terminal),

@@ -14,9 +14,12 @@ use serde::Serialize;
 use crate::allocations;
 use crate::arguments::Predict;
 use crate::cases;
+use crate::drift::{self, Drift};
 use crate::failure::Failure;
 use crate::freshness::warn_if_stale;
+use crate::machines::Machine;
 use crate::project::{self, Project};
+use crate::score;
 use crate::terminal::Terminal;
 use crate::values;
 use crate::views;
@@ -27,6 +30,7 @@ struct Answer {
     application: String,
     interval: f64,
     cases: Vec<CaseAnswer>,
+    drift: Option<Drift>,
 }
 
 #[derive(Serialize)]
@@ -64,12 +68,20 @@ pub fn predict(arguments: &Predict, terminal: &Terminal) -> Result<(), Failure> 
     // It knows computed parameters, sizes of files, values and constraints; another application's does
     // not. A model alone predicts, too.
     let project = project.filter(|project| project.experiment.application() == model.application);
+    let drift = project
+        .as_ref()
+        .and_then(|project| drift::in_model(project, &model, &score::unseen(project, &model)));
+    drift::tell(drift.as_ref(), terminal);
     let mut given = match &arguments.csv {
         Some(file) => read_csv(file)?,
         None => Vec::new(),
     };
     if !arguments.case.is_empty() {
         given.push(cases::features(&arguments.case)?);
+    }
+    let machine = machine(project.as_ref(), &model, arguments)?;
+    if let Some(note) = machine.note() {
+        terminal.say(&format!("warning: {note}"));
     }
     let mut answers = Vec::with_capacity(given.len());
     let mut not_given = Vec::new();
@@ -85,11 +97,15 @@ pub fn predict(arguments: &Predict, terminal: &Terminal) -> Result<(), Failure> 
                 .extend(missing.into_iter().filter(|name| !not_given.contains(name)).collect::<Vec<_>>());
         }
         for case in every {
-            answers.push(answer(&model, project.as_ref(), case, arguments)?);
+            answers.push(answer(&model, project.as_ref(), &machine, case, arguments)?);
         }
     }
-    let answer =
-        Answer { application: model.application.clone(), interval: arguments.interval, cases: answers };
+    let answer = Answer {
+        application: model.application.clone(),
+        interval: arguments.interval,
+        cases: answers,
+        drift,
+    };
     if terminal.json {
         return terminal.print_json(&answer);
     }
@@ -99,21 +115,31 @@ pub fn predict(arguments: &Predict, terminal: &Terminal) -> Result<(), Failure> 
     }
 }
 
+/// The machine that is meant; only an experiment's history knows any.
+fn machine(project: Option<&Project>, model: &ModelFile, arguments: &Predict) -> Result<Machine, Failure> {
+    let Some(project) = project else { return Ok(Machine::default()) };
+    let site = arguments.site.as_deref().or(project.experiment.learn.site.as_deref());
+    let site = site.filter(|_| arguments.node_type.is_some()).map(crate::commands::find_site).transpose()?;
+    Machine::find(project, model, site.as_ref(), arguments.node_type.as_deref())
+}
+
 /// One case, completed, checked and predicted.
 fn answer(
     model: &ModelFile,
     project: Option<&Project>,
+    machine: &Machine,
     mut case: BTreeMap<String, Value>,
     arguments: &Predict,
 ) -> Result<CaseAnswer, Failure> {
     if let Some(project) = project {
         cases::complete(project, &mut case);
     }
+    machine.add(&mut case);
     // A file's path stood for its size, and what never varied was not kept.
     case.retain(|name, _| model.features.contains(name));
     let mut predictions = Vec::new();
     for target in &model.targets {
-        let prediction = target.predict(&case).map_err(with_way_out)?;
+        let prediction = machine.widened(target.predict(&case).map_err(with_way_out)?);
         cases::check_range(&prediction, arguments.extrapolate)?;
         predictions.push(target_answer(prediction, arguments.interval));
     }

@@ -8,16 +8,19 @@ use harp_advise::{AdviseError, Forecast, Job, Limits, Policy, Question, Recommen
 use harp_core::{Allocation, Target, Value};
 use harp_experiment::{Execute, Place, RenderError};
 use harp_learn::ModelFile;
-use harp_report::{Canvas, OptionView, PlanView, pareto_chart, plan_sentence, plan_table};
+use harp_report::{Canvas, OptionView, PlanView, pareto_chart, plan_sentence, plan_table, score_sentence};
 use harp_site::{Scheduler, Site};
 
 use crate::allocations::{self, configuration};
 use crate::arguments::Recommend;
 use crate::cases;
+use crate::drift;
 use crate::failure::{Exit, Failure};
 use crate::freshness::warn_if_stale;
+use crate::machines::Machine;
 use crate::plan_view::plan_view;
 use crate::project::{self, Project};
+use crate::score;
 use crate::terminal::Terminal;
 use crate::values;
 
@@ -34,9 +37,14 @@ pub fn recommend(arguments: &Recommend, terminal: &Terminal) -> Result<(), Failu
     let limits =
         Limits { max_time: arguments.max_time, max_cost: arguments.max_cost, max_risk: arguments.max_risk };
     let case = cases::features(&arguments.case)?;
-    let advised = advise(&project, &model, &site, &case, limits, arguments.extrapolate)?;
+    let machine = Machine::find(&project, &model, Some(&site), arguments.node_type.as_deref())?;
+    let advised = advise_on(&machine, &project, &model, &site, &case, limits, arguments.extrapolate)?;
     let script = job_script(&project, &site, &case, &advised, arguments.account.as_deref())?;
-    let view = plan_view(&site, &case, &advised, script.clone());
+    let mut view = plan_view(&site, &case, &advised, script.clone());
+    let unseen = score::unseen(&project, &model);
+    view.backtest = score::of(&project, &model, &unseen);
+    view.warnings.extend(machine.note());
+    view.warnings.extend(drift::in_model(&project, &model, &unseen).map(|drift| drift.message));
 
     if let Some(file) = &arguments.script {
         let script = script.as_ref().ok_or_else(|| no_script(&project, &case))?;
@@ -84,8 +92,22 @@ fn no_script(project: &Project, case: &BTreeMap<String, Value>) -> Failure {
         .hint(format!("add {}", settings.join(" ")))
 }
 
-/// Asks `advise` about every allocation the experiment varied.
+/// Asks `advise` about every allocation the experiment varied, on this machine.
 pub fn advise(
+    project: &Project,
+    model: &ModelFile,
+    site: &Site,
+    case: &BTreeMap<String, Value>,
+    limits: Limits,
+    extrapolate: bool,
+) -> Result<Recommendation, Failure> {
+    let machine = Machine::find(project, model, Some(site), None)?;
+    advise_on(&machine, project, model, site, case, limits, extrapolate)
+}
+
+/// Asks `advise` about every allocation the experiment varied.
+fn advise_on(
+    machine: &Machine,
     project: &Project,
     model: &ModelFile,
     site: &Site,
@@ -104,8 +126,9 @@ pub fn advise(
     let policy = Policy { interval: project.experiment.learn.interval, ..Policy::default() };
     let question = Question { site, candidates: &candidates, limits, policy };
     let forecast = |allocation: &Allocation| -> Result<Forecast, Failure> {
-        let features = configuration(project, case, allocation)?.features();
-        let walltime = walltime.predict(&features)?;
+        let mut features = configuration(project, case, allocation)?.features();
+        machine.add(&mut features);
+        let walltime = machine.widened(walltime.predict(&features)?);
         cases::check_range(&walltime, extrapolate)?;
         let peak_memory = memory.map(|model| model.predict(&features)).transpose()?;
         Ok(Forecast { walltime, peak_memory })
@@ -146,6 +169,8 @@ pub fn job_script(
         command: &command,
         environment: &environment,
         working_directory: Some(&directory),
+        modules: &project.experiment.program.modules,
+        mpi: project.experiment.program.mpi,
         account,
         harp_version: env!("CARGO_PKG_VERSION"),
     };
@@ -169,6 +194,9 @@ fn tell(view: &PlanView, advised: &Recommendation, terminal: &Terminal) -> Resul
     text.push_str(&format!("\n{}\n", plan_sentence(view)));
     for reason in &view.reasons {
         text.push_str(&format!("  - {reason}\n"));
+    }
+    if let Some(score) = &view.backtest {
+        text.push_str(&format!("  - {}\n", score_sentence(score)));
     }
     // The first is among the reasons.
     for refused in advised.refused.iter().skip(1) {

@@ -11,6 +11,7 @@ use super::build::{build_options, recorded_runs, without_test_cases, write_model
 use crate::arguments::Build;
 use crate::components;
 use crate::failure::Failure;
+use crate::machines::Machines;
 use crate::project::Project;
 use crate::terminal::Terminal;
 
@@ -132,7 +133,9 @@ fn one(
     let test = match whole.first() {
         Some(whole) if whole.of_scale(Scale::Test).next().is_some() => {
             let alone = |runs: &[&Run], table: &Dataset| {
-                components::learn(project, runs, table, options).ok().and_then(|model| on_test(&model, whole))
+                components::learn(project, runs, table, &Machines::default(), options)
+                    .ok()
+                    .and_then(|model| on_test(&model, whole))
             };
             on_test(&reused.model, whole).map(|scores| OnTest {
                 reused: scores,

@@ -16,9 +16,12 @@ use harp_report::{
 use crate::arguments::Run;
 use crate::commands::generate::Session;
 use crate::commands::{build, generate, recommend, site};
+use crate::drift;
 use crate::failure::{Exit, Failure};
+use crate::machines::{Machine, Machines};
 use crate::plan_view::plan_view;
 use crate::project::{self, Project};
+use crate::score;
 use crate::terminal::Terminal;
 use crate::views;
 
@@ -75,6 +78,10 @@ pub fn story(arguments: &Run, terminal: &Terminal) -> Result<Story, Failure> {
         write_charts(&view, folder)?;
         terminal.say(&format!("wrote charts into {}", folder.display()));
     }
+    let is_drift = |warning: &&String| warning.contains("harp build --since");
+    for warning in view.warnings.iter().filter(is_drift) {
+        terminal.say(&format!("warning: {warning}"));
+    }
     if terminal.json {
         terminal.print_json(&view)?
     } else {
@@ -88,12 +95,20 @@ fn run_view(project: &Project, model: &ModelFile, arguments: &Run) -> Result<Run
     let coverage = project.experiment.learn.interval;
     let mut targets = Vec::new();
     let mut warnings = Vec::new();
-    let unfinished = views::unfinished_tests(&recorded);
+    // A model that knows several machines is asked about this one.
+    let machine = Machine::find(project, model, None, None)?;
+    let machines = Machines::telling(project, &recorded);
+    let mut unfinished = views::unfinished_tests(&recorded);
+    unfinished.iter_mut().for_each(|case| machine.add(case));
     for target in &model.targets {
-        let (table, _) = harp_history::dataset(recorded.iter().map(|recorded| &recorded.run), &target.target);
+        let runs = recorded.iter().map(|recorded| &recorded.run);
+        let (table, _) = harp_history::dataset_with(runs, &target.target, &|run| machines.further(run));
         targets.push(views::target_view(target, &table, &unfinished, coverage)?);
         warnings.extend(target.warnings.iter().map(|warning| format!("{}: {warning}", target.target)));
     }
+    let found =
+        model.targets.iter().find_map(|target| drift::in_runs(project, target, &build::learnable(&recorded)));
+    warnings.extend(found.map(|drift| drift.message));
     let plan = plan_of_largest(project, model, &recorded).transpose();
     let plan = match plan {
         Some(Ok(plan)) => Some(plan),
@@ -140,8 +155,12 @@ fn plan_of_largest(
     recorded: &[Recorded],
 ) -> Result<Option<PlanView>, Failure> {
     let Some(walltime) = model.target(&Target::Walltime) else { return Ok(None) };
-    let predicted =
-        |configuration: &Configuration| Some(walltime.predict(&configuration.features()).ok()?.estimate);
+    let machine = Machine::find(project, model, None, None)?;
+    let predicted = |configuration: &Configuration| {
+        let mut features = configuration.features();
+        machine.add(&mut features);
+        Some(walltime.predict(&features).ok()?.estimate)
+    };
     let tests =
         recorded.iter().map(|recorded| &recorded.run.configuration).filter(|one| one.scale == Scale::Test);
     let largest = tests
@@ -158,7 +177,9 @@ fn plan_of_largest(
     let site = site::find(project.experiment.learn.site.as_deref().unwrap_or("local"))?;
     let advised = recommend::advise(project, model, &site, &case, Limits::default(), true)?;
     let script = recommend::job_script(project, &site, &case, &advised, None)?;
-    Ok(Some(plan_view(&site, &case, &advised, script)))
+    let mut view = plan_view(&site, &case, &advised, script);
+    view.backtest = score::of(project, model, &score::unseen(project, model));
+    Ok(Some(view))
 }
 
 /// Every chart of the page as a file of its own.

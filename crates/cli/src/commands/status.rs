@@ -8,9 +8,11 @@ use harp_report::{Cell, Column, Table};
 use serde::Serialize;
 
 use crate::arguments::Status;
+use crate::drift::{self, Drift};
 use crate::failure::Failure;
 use crate::progress::Running;
-use crate::project::Project;
+use crate::project::{self, Project};
+use crate::score;
 use crate::sweep::{self, Knowledge, Standing};
 use crate::terminal::Terminal;
 
@@ -20,8 +22,10 @@ struct Answer {
     application: String,
     scales: Vec<Counts>,
     running: Vec<Running>,
+    in_queue: usize,
     expected_seconds_left: Option<f64>,
     model: Option<String>,
+    drift: Option<Drift>,
 }
 
 /// How many planned runs of a scale stand where.
@@ -62,14 +66,22 @@ pub fn status(arguments: &Status, terminal: &Terminal) -> Result<(), Failure> {
         application: project.experiment.application(),
         scales: counts.into_values().collect(),
         running: running(&project),
+        in_queue: in_queue(&project)?,
         expected_seconds_left: left,
         model: fs::metadata(project.model_file()).is_ok().then(|| project.model_file().display().to_string()),
+        drift: drift(&project),
     };
     if terminal.json {
         return terminal.print_json(&answer);
     }
     terminal.print_table(&table(&answer))?;
     terminal.print_text(&words(&answer))
+}
+
+/// Whether the model's program or its runs have changed since it was built.
+fn drift(project: &Project) -> Option<Drift> {
+    let model = project::read_model(&project.model_file()).ok()?;
+    drift::in_model(project, &model, &score::unseen(project, &model))
 }
 
 /// What a sweep says is running, if that sweep is alive.
@@ -79,6 +91,13 @@ fn running(project: &Project) -> Vec<Running> {
     }
     let text = fs::read_to_string(project.state().join("running.json")).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
+}
+
+/// Runs that were handed to Slurm and are not recorded.
+fn in_queue(project: &Project) -> Result<usize, Failure> {
+    let Some(history) = project.read_history()? else { return Ok(0) };
+    let open = crate::on_slurm::open_batches(&history, &project.experiment.application())?;
+    Ok(open.iter().map(|open| open.batch.len() - open.settled.len()).sum())
 }
 
 fn table(answer: &Answer) -> Table {
@@ -102,6 +121,10 @@ fn words(answer: &Answer) -> String {
     for running in &answer.running {
         lines.push(format!("running: {} (repetition {})", running.configuration, running.repetition));
     }
+    if answer.in_queue > 0 {
+        let runs = harp_report::text::plural(answer.in_queue, "run");
+        lines.push(format!("{runs} in the queue of Slurm: harp generate --on slurm waits for them"));
+    }
     let missing: usize = answer.scales.iter().map(|count| count.missing).sum();
     lines.push(match (missing, answer.expected_seconds_left) {
         (0, _) => "nothing is missing".to_owned(),
@@ -112,5 +135,6 @@ fn words(answer: &Answer) -> String {
         Some(_) => "a model is built: harp predict, harp models".to_owned(),
         None => "no model yet: harp build".to_owned(),
     });
+    lines.extend(answer.drift.as_ref().map(|drift| format!("warning: {}", drift.message)));
     lines.join("\n")
 }

@@ -1,6 +1,8 @@
 //! A real Slurm cluster for tests: started when the first test asks for it, stopped when this process
 //! ends, however it ends.
 
+#![allow(dead_code)] // each test program uses a part of it
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
@@ -28,6 +30,22 @@ impl Cluster {
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             Cluster { configuration: folder.join("client/slurm.conf") }
         })
+    }
+
+    /// Stops the controller and starts it again, as an operator would.
+    pub fn restart_controller(&self) {
+        let folder = self.configuration.parent().unwrap().parent().unwrap();
+        let process = std::fs::read_to_string(folder.join("run/slurmctld.process")).unwrap();
+        let pid = process.split_whitespace().next().unwrap();
+        assert!(Command::new("kill").arg(pid).status().unwrap().success());
+        let begin = Instant::now();
+        while Path::new("/proc").join(pid).exists() {
+            assert!(begin.elapsed() < Duration::from_secs(60), "the controller does not stop");
+            sleep(Duration::from_millis(100));
+        }
+        let output =
+            Command::new(super::support::repository().join("testbed/start.sh")).arg(folder).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
     /// The configuration clients find it by.

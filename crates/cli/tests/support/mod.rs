@@ -1,6 +1,7 @@
 //! What the whole-program tests share: running harp as a person would, in a folder of its own.
 #![allow(dead_code)] // each test program uses a part of it
 
+pub mod documents;
 pub mod trace;
 
 use std::path::{Path, PathBuf};

@@ -25,11 +25,14 @@ pub(super) fn resources(spec: &Spec, scales: &BTreeSet<Scale>) -> BTreeMap<Scale
         }
         Resources {
             nodes: pick(&own.nodes, &spec.allocation.nodes),
+            tasks: pick(&own.tasks, &spec.allocation.tasks),
             cores: pick(&own.cores, &spec.allocation.cores),
             threads: pick(&own.threads, &spec.allocation.threads),
             memory: pick(&own.memory, &spec.allocation.memory),
             gpus: pick(&own.gpus, &spec.allocation.gpus),
+            gpu_kind: pick(&own.gpu_kind, &spec.allocation.gpu_kind),
             node_type: pick(&own.node_type, &spec.allocation.node_type),
+            constraint: pick(&own.constraint, &spec.allocation.constraint),
         }
     };
     scales.iter().map(|scale| (*scale, at(scale))).collect()

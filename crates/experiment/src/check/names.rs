@@ -12,7 +12,8 @@ use crate::template::is_name;
 use crate::{Kind, Template, suggest};
 
 /// The resources of an allocation.
-pub(crate) const RESOURCES: [&str; 6] = ["nodes", "cores", "threads", "memory", "gpus", "node_type"];
+pub(crate) const RESOURCES: [&str; 9] =
+    ["nodes", "tasks", "cores", "threads", "memory", "gpus", "gpu_kind", "node_type", "constraint"];
 /// Names for directories, known to placeholders only.
 const DIRECTORIES: [&str; 2] = ["run_directory", "experiment_directory"];
 /// Words of the expression language.
@@ -81,7 +82,7 @@ impl Names {
             None => {}
         }
         match name {
-            "node_type" => Some(Sort::Text),
+            "node_type" | "gpu_kind" | "constraint" => Some(Sort::Text),
             _ if RESOURCES.contains(&name) || self.is_size(name) => Some(Sort::Number),
             _ => None,
         }
@@ -98,7 +99,11 @@ impl Names {
         }
         if let Some(scales) = self.missing_resources.get(name) {
             let scale = scales.first()?;
-            let example = if name == "node_type" { "\"standard\"" } else { "1" };
+            let example = match name {
+                "node_type" => "\"standard\"",
+                "gpu_kind" | "constraint" => "\"a100\"",
+                _ => "1",
+            };
             let message = format!("`{name}` has no value at scale `{scale}`");
             return Some((message, format!("add  {name} = {example}  under [allocation]")));
         }

@@ -62,6 +62,8 @@ pub(super) fn check(spec: &Spec, names: &mut Names, sink: &mut Sink<'_>) -> Opti
         templates: templates(spec, program, names, sink),
         own_directory: false,
         version: program.version.as_ref().map(|version| version.value.clone()),
+        mpi: program.mpi.as_ref().is_some_and(|mpi| mpi.value),
+        modules: modules(program, sink),
         success,
     })
 }
@@ -158,6 +160,18 @@ fn places(file: &FileSpec, names: &mut Names, sink: &mut Sink<'_>) -> Option<(Te
         return None;
     }
     Some((source, names.template(to, sink)?))
+}
+
+/// The modules; a name that a shell could read as more than a name is reported.
+fn modules(program: &ProgramSpec, sink: &mut Sink<'_>) -> Vec<String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.+/:@".contains(c);
+    for module in &program.modules {
+        if module.value.is_empty() || module.value.starts_with('-') || !module.value.chars().all(is_plain) {
+            let message = format!("`{}` cannot name a module", module.value.escape_debug());
+            sink.error(module.start(), message, "write one such as \"gcc/12.2\"");
+        }
+    }
+    program.modules.iter().map(|module| module.value.clone()).collect()
 }
 
 fn templates(

@@ -155,8 +155,10 @@ pub(super) fn varies(domain: &Domain) -> bool {
 /// The resources that are asked for as dimensions.
 pub(super) fn resource_domains(resources: &Resources) -> Vec<(&'static str, Domain)> {
     let counts = |counts: &[u32]| counts.iter().map(|count| Value::Integer(i64::from(*count))).collect();
-    let all: [(&'static str, Vec<Value>); 6] = [
+    let names = |names: &[String]| names.iter().map(|name| Value::from(name.as_str())).collect();
+    let all: [(&'static str, Vec<Value>); 9] = [
         ("nodes", counts(&resources.nodes)),
+        ("tasks", counts(&resources.tasks)),
         ("cores", counts(&resources.cores)),
         ("threads", counts(&resources.threads)),
         (
@@ -168,7 +170,9 @@ pub(super) fn resource_domains(resources: &Resources) -> Vec<(&'static str, Doma
                 .collect(),
         ),
         ("gpus", counts(&resources.gpus)),
-        ("node_type", resources.node_type.iter().map(|name| Value::from(name.as_str())).collect()),
+        ("gpu_kind", names(&resources.gpu_kind)),
+        ("node_type", names(&resources.node_type)),
+        ("constraint", names(&resources.constraint)),
     ];
     all.into_iter()
         .filter(|(_, levels)| !levels.is_empty())
@@ -183,10 +187,13 @@ fn set_resource(allocation: &mut Allocation, name: &str, value: &Value) {
     };
     match (name, value) {
         ("nodes", _) => allocation.nodes = count,
+        ("tasks", _) => allocation.tasks = count,
         ("cores", _) => allocation.cores = count,
         ("threads", _) => allocation.threads = count,
         ("gpus", _) => allocation.gpus = count,
         ("memory", Value::Integer(bytes)) => allocation.memory = u64::try_from(*bytes).ok().map(Bytes),
+        ("gpu_kind", Value::Text(kind)) => allocation.gpu_kind = Some(kind.clone()),
+        ("constraint", Value::Text(constraint)) => allocation.constraint = Some(constraint.clone()),
         ("node_type", Value::Text(node_type)) => allocation.node_type = Some(node_type.clone()),
         _ => {}
     }

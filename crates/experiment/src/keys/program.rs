@@ -77,6 +77,20 @@ pub(crate) static PROGRAM: Table = Table {
             "The program's version. Runs of different versions are not learned from together.",
             r#""2.1""#,
         ),
+        key(
+            "mpi",
+            Shape::Boolean,
+            "false",
+            "The program is many processes: in a Slurm job it is started through `srun`, on this machine with `tasks` above 1 through `mpirun`. The command is then written without a launcher.",
+            "true",
+        ),
+        key(
+            "modules",
+            Shape::Texts,
+            "none",
+            "Modules that a job loads before it runs. On this machine they have to be loaded already.",
+            r#"["gcc/12.2", "openmpi"]"#,
+        ),
         key("success", Shape::Table(&SUCCESS), "exit code 0", "How success is judged.", ""),
     ],
 };

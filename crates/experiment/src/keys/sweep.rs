@@ -18,7 +18,7 @@ pub(crate) static ROOT: Table = Table {
             "constraints",
             Shape::Texts,
             "no constraints",
-            "Expressions that must be true for a combination to be run. They may use parameters, `<file parameter>_bytes` and the resources `nodes cores threads memory gpus node_type`.",
+            "Expressions that must be true for a combination to be run. They may use parameters, `<file parameter>_bytes` and the resources `nodes tasks cores threads memory gpus gpu_kind node_type constraint`.",
             r#"["n % threads == 0"]"#,
         ),
         key("program", Shape::Table(&PROGRAM), "", "The program to run.", ""),
@@ -133,6 +133,13 @@ pub(crate) static RANGE: Table = Table {
 };
 
 const NODES: Key = key("nodes", Shape::Counts(1), "one", "Whole nodes.", "1");
+const TASKS: Key = key(
+    "tasks",
+    Shape::Counts(1),
+    "one",
+    "Processes a node, for programs that are many (`mpi`); the cores are shared out among them.",
+    "[1, 2]",
+);
 const CORES: Key =
     key("cores", Shape::Counts(1), "not limited", "Processor cores a run is pinned to.", "[1, 2]");
 const THREADS: Key = key(
@@ -145,6 +152,15 @@ const THREADS: Key = key(
 const MEMORY: Key =
     key("memory", Shape::Sizes, "not limited", "Memory limit, enforced. `G` is 1024³ bytes.", r#""2G""#);
 const GPUS: Key = key("gpus", Shape::Counts(0), "not said", "GPUs.", "0");
+const GPU_KIND: Key =
+    key("gpu_kind", Shape::Texts, "any", "Kinds of GPU, as the scheduler calls them.", r#""a100""#);
+const CONSTRAINT: Key = key(
+    "constraint",
+    Shape::Texts,
+    "none",
+    "Features of nodes that the scheduler is asked for (`--constraint`).",
+    r#""skylake""#,
+);
 const NODE_TYPE: Key = key("node_type", Shape::Texts, "any", "Node types of the site.", r#""standard""#);
 
 pub(crate) static ALLOCATION: Table = Table {
@@ -152,11 +168,14 @@ pub(crate) static ALLOCATION: Table = Table {
     about: "The resources each run gets, each a value or a list of values to vary. `[allocation.fs]` and the like replace single keys at one scale.",
     keys: &[
         NODES,
+        TASKS,
         CORES,
         THREADS,
         MEMORY,
         GPUS,
+        GPU_KIND,
         NODE_TYPE,
+        CONSTRAINT,
         key("sd", Shape::Table(&SCALE_ALLOCATION), "the same", "What is different scaled down.", ""),
         key("fs", Shape::Table(&SCALE_ALLOCATION), "the same", "What is different at full scale.", ""),
         key(
@@ -172,7 +191,7 @@ pub(crate) static ALLOCATION: Table = Table {
 pub(crate) static SCALE_ALLOCATION: Table = Table {
     heading: "[allocation.<scale>]",
     about: "What is different at one scale.",
-    keys: &[NODES, CORES, THREADS, MEMORY, GPUS, NODE_TYPE],
+    keys: &[NODES, TASKS, CORES, THREADS, MEMORY, GPUS, GPU_KIND, NODE_TYPE, CONSTRAINT],
 };
 
 const METHOD: Key = key(

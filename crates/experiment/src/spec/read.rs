@@ -129,6 +129,8 @@ fn program(table: &DeTable<'_>, sink: &mut Sink<'_>) -> ProgramSpec {
         templates: files(&section, "templates", &TEMPLATE, sink),
         own_directory: section.boolean("own_directory", sink),
         version: section.text("version", sink),
+        mpi: section.boolean("mpi", sink),
+        modules: section.texts("modules", sink),
         ..ProgramSpec::default()
     };
     for (name, item) in section.entries("environment", sink) {
@@ -300,11 +302,14 @@ fn allocation(table: &DeTable<'_>, keys: &'static Table, sink: &mut Sink<'_>) ->
     let mut section = Section::open(table, keys, sink);
     AllocationSpec {
         nodes: section.counts("nodes", sink),
+        tasks: section.counts("tasks", sink),
         cores: section.counts("cores", sink),
         threads: section.counts("threads", sink),
         memory: section.sizes("memory", sink),
         gpus: section.counts("gpus", sink),
+        gpu_kind: section.several("gpu_kind", sink, text),
         node_type: section.several("node_type", sink, text),
+        constraint: section.several("constraint", sink, text),
     }
 }
 

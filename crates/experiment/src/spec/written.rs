@@ -55,6 +55,8 @@ pub(crate) struct ProgramSpec {
     pub(crate) templates: Vec<FileSpec>,
     pub(crate) own_directory: Written<bool>,
     pub(crate) version: Written<String>,
+    pub(crate) mpi: Written<bool>,
+    pub(crate) modules: Vec<Located<String>>,
     pub(crate) success_exit_code: Written<i64>,
     pub(crate) success_output: Written<String>,
     pub(crate) success_files: Vec<Located<String>>,
@@ -118,11 +120,14 @@ pub(crate) struct RangeSpec {
 #[derive(Debug, Default)]
 pub(crate) struct AllocationSpec {
     pub(crate) nodes: Written<Vec<u32>>,
+    pub(crate) tasks: Written<Vec<u32>>,
     pub(crate) cores: Written<Vec<u32>>,
     pub(crate) threads: Written<Vec<u32>>,
     pub(crate) memory: Written<Vec<Bytes>>,
     pub(crate) gpus: Written<Vec<u32>>,
+    pub(crate) gpu_kind: Written<Vec<String>>,
     pub(crate) node_type: Written<Vec<String>>,
+    pub(crate) constraint: Written<Vec<String>>,
 }
 
 #[derive(Debug, Default)]

@@ -36,6 +36,8 @@ pub struct Imported {
     pub unfinished: u64,
     /// Jobs that were taken away before they began.
     pub never_started: u64,
+    /// Jobs that harp submitted from this history: their runs are in it.
+    pub own: u64,
     /// Jobs that a rule recognised.
     pub recognised: u64,
     /// Jobs left out: no rule recognises them, and their name is that of an application of a rule.
@@ -83,6 +85,12 @@ impl<'a> Importer<'a> {
     /// known.
     pub fn add(&mut self, job: &AccountedJob, script: Option<&str>) -> Result<Option<Run>, HistoryError> {
         self.imported.jobs += 1;
+        if let (Some(batch), Some(name)) = (&self.batch, &job.name)
+            && batch.knows_submission(name)?
+        {
+            self.imported.own += 1;
+            return Ok(None);
+        }
         let outcome = match job.ended() {
             Ended::Run(outcome) => outcome,
             Ended::NotYet => {

@@ -132,8 +132,11 @@ fn a_history_of_the_first_format_is_brought_up_to_date() {
     let path = folder.path().join("h.sqlite");
     drop(Store::open(&path).unwrap());
     let old = rusqlite::Connection::open(&path).unwrap();
-    old.execute_batch("DROP INDEX one_origin; ALTER TABLE runs DROP COLUMN origin; PRAGMA user_version = 1")
-        .unwrap();
+    old.execute_batch(
+        "DROP TABLE submitted_runs; DROP TABLE submissions; DROP INDEX one_origin; \
+         ALTER TABLE runs DROP COLUMN origin; PRAGMA user_version = 1",
+    )
+    .unwrap();
     drop(old);
     let mut store = Store::open(&path).unwrap();
     assert!(import(&mut store, &Rules::default(), &jobs()).new > 10);

@@ -47,6 +47,8 @@ struct Known {
     gpu_utilisation: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     energy_joules: Option<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    filled: Vec<String>,
 }
 
 impl Known {
@@ -65,6 +67,7 @@ impl Known {
             peak_gpu_memory,
             gpu_utilisation,
             energy_joules,
+            filled,
         } = usage.clone();
         Known {
             walltime,
@@ -79,6 +82,7 @@ impl Known {
             peak_gpu_memory,
             gpu_utilisation,
             energy_joules,
+            filled,
         }
     }
 }
@@ -200,6 +204,14 @@ impl<'a> Batch<'a> {
             self.pending = 0;
         }
         Ok(true)
+    }
+
+    /// Whether a job of this name is a submission of this history.
+    pub(super) fn knows_submission(&self, job_name: &str) -> Result<bool, HistoryError> {
+        match job_name.strip_prefix("harp-") {
+            Some(id) => self.store.knows_submission(id),
+            None => Ok(false),
+        }
     }
 
     /// Takes out what turned out to be something else; an import into an empty store has put in nothing

@@ -2,6 +2,7 @@
 //! outliers. Everything is fitted on the training rows of one fit and travels with the model.
 
 mod bounds;
+mod censored;
 mod disturbed;
 mod encode;
 mod outlier;
@@ -20,7 +21,7 @@ use std::sync::OnceLock;
 use harp_core::Value;
 
 use crate::regress::Posynomial;
-use crate::table::Table;
+use crate::table::{Table, TableRow};
 
 /// Training rows as numbers, shared by all models fitted on them.
 pub(crate) struct Prepared {
@@ -53,28 +54,53 @@ impl Prepared {
         Prepared { outliers: left_out, ..Prepared::with_all(table, &rows) }
     }
 
+    /// The same, learning also from runs of which only a lower bound is known.
+    pub(crate) fn with_lower_bounds(table: &Table, rows: &[(usize, f64)], remove_outliers: bool) -> Prepared {
+        let prepared = Prepared::of(table, rows, remove_outliers);
+        if table.lower_bounds.is_empty() { prepared } else { prepared.raised(table, rows) }
+    }
+
     /// Prepares the given rows without leaving any out.
     pub(crate) fn with_all(table: &Table, rows: &[(usize, f64)]) -> Prepared {
+        let known: Vec<Known<'_>> = rows
+            .iter()
+            .map(|&(row, weight)| Known { row: &table.rows[row], target: table.rows[row].target, weight })
+            .collect();
+        Prepared::from(table.columns.len(), &known, known.len())
+    }
+
+    /// Prepares rows of which the first so many were measured; what lies beyond them is out of range.
+    fn from(features: usize, rows: &[Known<'_>], measured: usize) -> Prepared {
         let cells: Vec<Vec<Option<&Value>>> =
-            rows.iter().map(|&(row, _)| table.rows[row].cells.iter().map(Option::as_ref).collect()).collect();
-        let targets: Vec<f64> = rows.iter().map(|&(row, _)| table.rows[row].target).collect();
-        let encoder = Encoder::fit(table.columns.len(), &cells);
+            rows.iter().map(|known| known.row.cells.iter().map(Option::as_ref).collect()).collect();
+        let targets: Vec<f64> = rows.iter().map(|known| known.target).collect();
+        let encoder = Encoder::fit(features, &cells);
         let encoded: Vec<Vec<f64>> = cells.iter().map(|cells| encoder.encode(cells)).collect();
         let all_roles = encoder.columns();
-        let configurations = table.groups_among(rows.iter().map(|&(row, _)| row));
-        let reduction = reduce(&encoded, all_roles.len(), configurations);
+        let mut groups: Vec<usize> = rows.iter().map(|known| known.row.group).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        let reduction = reduce(&encoded, all_roles.len(), groups.len());
         let inputs = encoded.iter().map(|row| reduction.kept.iter().map(|&c| row[c]).collect()).collect();
         Prepared {
             roles: reduction.kept.iter().map(|&column| all_roles[column]).collect(),
-            bounds: Bounds::of(&cells, &targets, &reduction, &all_roles),
+            bounds: Bounds::of(&cells[..measured], &targets[..measured], &reduction, &all_roles),
             encoder,
             reduction,
             inputs,
             targets,
-            weights: rows.iter().map(|&(_, weight)| weight).collect(),
-            configurations,
+            weights: rows.iter().map(|known| known.weight).collect(),
+            configurations: groups.len(),
             law: OnceLock::new(),
             outliers: Vec::new(),
         }
     }
+}
+
+/// A row, what is taken as its target, and its weight.
+#[derive(Clone, Copy)]
+struct Known<'a> {
+    row: &'a TableRow,
+    target: f64,
+    weight: f64,
 }

@@ -4,10 +4,10 @@
 //! speak against it.
 
 use super::Prepared;
-use crate::ModelKind;
 use crate::pipeline::Pipeline;
 use crate::statistics::{median, robust_deviation};
 use crate::table::Table;
+use crate::{BuildOptions, ModelKind};
 
 /// A run left out of training.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,7 +64,9 @@ fn against_law(table: &Table, rows: &[(usize, f64)]) -> Vec<Outlier> {
     if rows.len() < FEWEST_FOR_LAW {
         return Vec::new();
     }
-    let Ok(law) = Pipeline::fit(ModelKind::PowerLaw, &Prepared::with_all(table, rows), false, 0) else {
+    let Ok(law) =
+        Pipeline::fit(ModelKind::PowerLaw, &Prepared::with_all(table, rows), &BuildOptions::default(), 0)
+    else {
         return Vec::new();
     };
     let residual = |row: usize| {

@@ -21,6 +21,8 @@ const FEWEST: usize = 2;
 const BINS: usize = 64;
 const FEWEST_CONFIGURATIONS: usize = 8;
 const MOST_TREES: usize = 5000;
+/// Residuals closer to a quantile than this count as this far from it.
+const NEAR: f64 = 0.05;
 
 /// Fits a [`Boosted`].
 pub(crate) struct BoostingRegression;
@@ -73,7 +75,9 @@ impl Boosted {
         let count = logarithms.len();
         let total: f64 = training.weights.iter().sum();
         let weights: Vec<f64> = training.weights.iter().map(|weight| weight * count as f64 / total).collect();
-        let base = logarithms.iter().zip(&weights).map(|(y, w)| y * w).sum::<f64>() / count as f64;
+        let penalty = training.penalty;
+        let mut pairs: Vec<(f64, f64)> = logarithms.iter().copied().zip(weights.iter().copied()).collect();
+        let base = penalty.centre(&mut pairs);
         let bins = Bins::of(training.inputs);
         let mut residuals: Vec<f64> = logarithms.iter().map(|y| y - base).collect();
         let mut random = Pcg64::seed_from_u64(training.seed);
@@ -85,7 +89,13 @@ impl Boosted {
             if rows.len() < 2 * FEWEST {
                 rows = (0..count).collect();
             }
-            let tree = bins.tree(&rows, &residuals, &weights, &mut importances);
+            // Other losses than squares count residuals by where they lie now.
+            let counted: Vec<f64> = residuals
+                .iter()
+                .zip(&weights)
+                .map(|(&residual, weight)| weight * penalty.weight(residual, NEAR))
+                .collect();
+            let tree = bins.tree(&rows, &residuals, &counted, &mut importances);
             for (row, residual) in residuals.iter_mut().enumerate() {
                 *residual -= tree.predict(&training.inputs[row]);
             }
@@ -269,6 +279,7 @@ mod tests {
             roles: &[],
             configurations: 120,
             seed: 3,
+            penalty: super::super::Penalty::Squares,
             law: None,
         };
         let Fitted::Boosted(found) = BoostingRegression.fit(&training).unwrap() else { panic!() };

@@ -27,7 +27,7 @@ impl Cholesky {
     }
 
     /// Σ ln of the diagonal: half the logarithm of the determinant.
-    pub(super) fn half_log_determinant(&self) -> f64 {
+    pub(crate) fn half_log_determinant(&self) -> f64 {
         self.rows.iter().enumerate().map(|(index, row)| row[index].ln()).sum()
     }
 

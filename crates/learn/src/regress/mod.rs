@@ -11,6 +11,7 @@ mod linear;
 mod log_space;
 mod minimise;
 mod network;
+mod penalty;
 mod posynomial;
 mod power_law;
 mod process;
@@ -23,6 +24,7 @@ pub(crate) use boosting::Boosted;
 pub(crate) use cholesky::Cholesky;
 pub(crate) use linear::Linear;
 pub(crate) use network::{Network, ROWS_FOR_WIDE_NETWORK};
+pub(crate) use penalty::Penalty;
 pub(crate) use posynomial::Posynomial;
 pub(crate) use power_law::PowerLaw;
 pub(crate) use process::Process;
@@ -52,6 +54,8 @@ pub(crate) struct Training<'a> {
     pub configurations: usize,
     /// For what is random.
     pub seed: u64,
+    /// What errors cost, to models that ask: linear, neural and boosted ones.
+    pub penalty: Penalty,
     /// The posynomial of these rows once one has been fitted; several models start from it.
     pub law: Option<&'a OnceLock<Result<Posynomial, String>>>,
 }
@@ -60,7 +64,16 @@ pub(crate) struct Training<'a> {
 impl<'a> Training<'a> {
     /// Rows that are all different configurations, of columns that are plain numbers.
     fn plain(inputs: &'a [Vec<f64>], targets: &'a [f64], weights: &'a [f64]) -> Training<'a> {
-        Training { inputs, targets, weights, roles: &[], configurations: inputs.len(), seed: 1, law: None }
+        Training {
+            inputs,
+            targets,
+            weights,
+            roles: &[],
+            configurations: inputs.len(),
+            seed: 1,
+            penalty: Penalty::Squares,
+            law: None,
+        }
     }
 }
 

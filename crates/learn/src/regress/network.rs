@@ -8,13 +8,15 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
-use super::{Fitted, Regressor, Training};
+use super::{Fitted, Penalty, Regressor, Training};
 
 const BATCH: usize = 32;
 /// Adam's decay rates and guard, as published.
 const FIRST_DECAY: f32 = 0.9;
 const SECOND_DECAY: f32 = 0.999;
 const GUARD: f32 = 1e-8;
+/// A quantile's slope is rounded off within this many deviations of the target.
+const NEAR: f64 = 0.05;
 /// From this many runs on the study's network is used, below it the small one.
 pub(crate) const ROWS_FOR_WIDE_NETWORK: usize = 100;
 /// Largest number of weights a model file may hold.
@@ -85,7 +87,15 @@ impl Regressor for NeuralNetwork {
         let weights: Vec<f32> = training.weights.iter().map(|w| (w * count as f64 / total) as f32).collect();
         let a_pass = 3 * count * network.parameters();
         let passes = (self.work / a_pass.max(1)).clamp(5, self.passes);
-        Trainer::new(&network).run(&mut network, &inputs, &targets, &weights, self.rate, passes, &mut random);
+        Trainer::new(&network, training.penalty).run(
+            &mut network,
+            &inputs,
+            &targets,
+            &weights,
+            self.rate,
+            passes,
+            &mut random,
+        );
         if network.check(width).is_err() {
             return Err("training did not converge to finite weights".to_owned());
         }
@@ -167,12 +177,13 @@ struct Trainer {
     first: Vec<Vec<f32>>,
     second: Vec<Vec<f32>>,
     step: i32,
+    penalty: Penalty,
     /// Room for what is passed back, kept to spare allocations.
     deltas: (Vec<f32>, Vec<f32>),
 }
 
 impl Trainer {
-    fn new(network: &Network) -> Trainer {
+    fn new(network: &Network, penalty: Penalty) -> Trainer {
         let zeros: Vec<Vec<f32>> = network
             .layers
             .iter()
@@ -183,6 +194,7 @@ impl Trainer {
             first: zeros.clone(),
             second: zeros,
             step: 0,
+            penalty,
             deltas: Default::default(),
         }
     }
@@ -217,7 +229,7 @@ impl Trainer {
         }
     }
 
-    /// Adds one row's gradient of the squared error.
+    /// Adds one row's gradient of the loss.
     fn learn(
         &mut self,
         network: &Network,
@@ -238,7 +250,8 @@ impl Trainer {
         let output = activations[network.layers.len()][0];
         let (mut delta, mut before) = std::mem::take(&mut self.deltas);
         delta.clear();
-        delta.push(weight * (output - target));
+        let pull = self.penalty.pull(f64::from(target - output), NEAR);
+        delta.push(-weight * pull as f32);
         for (index, layer) in network.layers.iter().enumerate().rev() {
             let (weight_slopes, bias_slopes) = self.slopes.split_at_mut(2 * index + 1);
             bias_slopes[0].iter_mut().zip(&delta).for_each(|(slope, d)| *slope += d);
@@ -306,6 +319,7 @@ mod tests {
             roles: &[],
             configurations: inputs.len(),
             seed,
+            penalty: Penalty::Squares,
             law: None,
         };
         match NeuralNetwork::SMALL.fit(&training).unwrap() {
@@ -345,7 +359,7 @@ mod tests {
         ];
         let network = Network { layers, mean: 0.0, deviation: 1.0 };
         let (input, target) = ([0.7f32, -0.4], 0.3f32);
-        let mut trainer = Trainer::new(&network);
+        let mut trainer = Trainer::new(&network, Penalty::Squares);
         trainer.learn(&network, &input, target, 1.0, &mut vec![Vec::new(); 4]);
         let loss = |network: &Network| {
             (network.predict(&[0.7f32.into(), (-0.4f32).into()]) - f64::from(target)).powi(2) / 2.0

@@ -301,16 +301,7 @@ mod tests {
 
     fn fit(inputs: &[Vec<f64>], targets: &[f64]) -> Posynomial {
         let weights = vec![1.0; targets.len()];
-        Posynomial::fit(&Training {
-            inputs,
-            targets,
-            weights: &weights,
-            roles: &[],
-            configurations: inputs.len(),
-            seed: 7,
-            law: None,
-        })
-        .unwrap()
+        Posynomial::fit(&Training::plain(inputs, targets, &weights)).unwrap()
     }
 
     #[test]

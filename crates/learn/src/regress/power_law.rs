@@ -179,15 +179,7 @@ impl Merged {
     }
 
     fn training<'a>(&'a self, from: &Training<'a>) -> Training<'a> {
-        Training {
-            inputs: &self.inputs,
-            targets: &self.targets,
-            weights: &self.weights,
-            roles: from.roles,
-            configurations: from.configurations,
-            seed: from.seed,
-            law: None,
-        }
+        Training { inputs: &self.inputs, targets: &self.targets, weights: &self.weights, law: None, ..*from }
     }
 }
 
@@ -388,6 +380,7 @@ mod tests {
             roles,
             configurations: inputs.len(),
             seed: 1,
+            penalty: super::super::Penalty::Squares,
             law: None,
         };
         match (PowerLawRegression { products: false }).fit(&training).unwrap() {

@@ -391,6 +391,7 @@ mod tests {
             roles: &[],
             configurations: 12,
             seed: 1,
+            penalty: super::super::Penalty::Squares,
             law: None,
         };
         let rows: Vec<usize> = (0..12).collect();

@@ -6,6 +6,7 @@
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
 /// Columns, target and weights of a ridge regression.
+#[derive(Clone, Copy)]
 pub(super) struct Problem<'a> {
     pub rows: &'a [Vec<f64>],
     pub targets: &'a [f64],

@@ -1,11 +1,11 @@
 //! What the runs say before any candidate is judged: how noisy they are, how well a plain law fits
 //! them, and whether there is anything to learn at all.
 
-use crate::ModelKind;
 use crate::pipeline::Pipeline;
 use crate::prepare::Prepared;
 use crate::statistics::mean;
 use crate::table::Table;
+use crate::{BuildOptions, ModelKind};
 
 /// Targets within this factor of each other may be flat.
 const FLAT_RANGE: f64 = 1.3;
@@ -59,7 +59,7 @@ impl Character {
 fn unexplained_by_law(table: &Table) -> Option<f64> {
     let rows: Vec<(usize, f64)> = (0..table.rows.len()).map(|row| (row, 1.0)).collect();
     let prepared = Prepared::of(table, &rows, true);
-    let law = Pipeline::fit(ModelKind::PowerLaw, &prepared, false, 0).ok()?;
+    let law = Pipeline::fit(ModelKind::PowerLaw, &prepared, &BuildOptions::default(), 0).ok()?;
     let freedom = prepared.targets.len().checked_sub(law.fitted.parameters()).filter(|&rest| rest >= 3)?;
     let squares: f64 = prepared
         .inputs

@@ -51,9 +51,8 @@ impl Plan {
     /// Plans the folds of a table; the seed decides which full-scale runs go together.
     pub(crate) fn of(table: &Table, seed: u64) -> Plan {
         let mut plan = Plan { validation: Validation::FullScale, trainings: Vec::new(), mixes: Vec::new() };
-        let mut full_scale: Vec<usize> = (0..table.groups)
-            .filter(|&group| table.rows.iter().any(|r| r.full_scale && r.group == group))
-            .collect();
+        let among = members(table, table.rows.iter().filter(|row| row.full_scale).map(|row| row.group));
+        let mut full_scale: Vec<usize> = (0..table.groups).filter(|&group| among[group]).collect();
         shuffle(&mut full_scale, seed);
         let folds = full_scale_folds(table, &full_scale);
         let everything = (!full_scale.is_empty()).then_some(Mix::EVERYTHING);
@@ -76,6 +75,13 @@ impl Plan {
             plan.leave_one_out(table, seed, full_scale.is_empty());
         }
         plan
+    }
+
+    /// Whether runs killed at a limit teach with a training set: wherever full-scale runs do. Where the
+    /// largest runs are held out they stay out too: they would be larger still.
+    pub(crate) fn with_lower_bounds(&self, table: &Table, training: usize) -> bool {
+        let full_scale = self.trainings[training].iter().any(|&(row, _)| table.rows[row].full_scale);
+        full_scale || self.validation == Validation::LeaveOneOut
     }
 
     /// Every fold of full-scale configurations judged by models that saw a share of the others.
@@ -111,13 +117,13 @@ impl Plan {
         for (index, (judged, weight)) in folds.iter().enumerate() {
             // Starting elsewhere each time, so that each configuration is trained on about as often.
             let others = groups.iter().cycle().skip(index + 1).take(count);
-            let chosen: Vec<usize> =
-                others.copied().filter(|group| !judged.contains(group)).take(taken(mix)).collect();
+            let judged = members(table, judged.iter().copied());
+            let others = others.copied().filter(|&group| !judged[group]);
+            let chosen = members(table, others.take(taken(mix)));
             let rows: Vec<usize> = (0..table.rows.len())
                 .filter(|&row| {
                     let row = &table.rows[row];
-                    let unseen = !judged.contains(&row.group);
-                    unseen && (!row.full_scale || chosen.contains(&row.group))
+                    !judged[row.group] && (!row.full_scale || chosen[row.group])
                 })
                 .collect();
             if table.groups_among(rows.iter().copied()) < FEWEST_TO_FIT {
@@ -125,7 +131,7 @@ impl Plan {
             }
             let training = self.training(balanced(table, &rows));
             let rows = (0..table.rows.len())
-                .filter(|&row| table.rows[row].full_scale && judged.contains(&table.rows[row].group))
+                .filter(|&row| table.rows[row].full_scale && judged[table.rows[row].group])
                 .collect();
             judgements.push(Judgement { training, rows, weight: *weight });
         }
@@ -134,9 +140,10 @@ impl Plan {
 
     /// Holds out scaled-down groups; as full-scale runs are larger still, they do not train here.
     fn add_to_all(&mut self, table: &Table, groups: &[usize]) {
+        let held_out = members(table, groups.iter().copied());
         let (judged, rest): (Vec<usize>, Vec<usize>) = (0..table.rows.len())
             .filter(|&row| !table.rows[row].full_scale)
-            .partition(|&row| groups.contains(&table.rows[row].group));
+            .partition(|&row| held_out[table.rows[row].group]);
         let training = self.training(rest.into_iter().map(|row| (row, 1.0)).collect());
         for (_, judgements) in &mut self.mixes {
             if let Ok(judgements) = judgements {
@@ -154,8 +161,9 @@ impl Plan {
         let mut judgements = Vec::new();
         for fold in 0..folds {
             let judged: Vec<usize> = groups.iter().copied().skip(fold).step_by(folds).collect();
+            let judged = members(table, judged.into_iter());
             let (rows, rest): (Vec<usize>, Vec<usize>) =
-                (0..table.rows.len()).partition(|&row| judged.contains(&table.rows[row].group));
+                (0..table.rows.len()).partition(|&row| judged[table.rows[row].group]);
             let training = self.training(rest.into_iter().map(|row| (row, 1.0)).collect());
             judgements.push(Judgement { training, rows, weight: 1.0 });
         }
@@ -174,6 +182,13 @@ impl Plan {
             }
         }
     }
+}
+
+/// For each group whether it is among the given ones.
+fn members(table: &Table, groups: impl Iterator<Item = usize>) -> Vec<bool> {
+    let mut members = vec![false; table.groups];
+    groups.for_each(|group| members[group] = true);
+    members
 }
 
 /// Rows with weights under which full-scale runs count as much as scaled-down ones.
@@ -200,19 +215,17 @@ fn full_scale_folds(table: &Table, groups: &[usize]) -> Vec<(Vec<usize>, f64)> {
     let Some((_, sizes)) = sizes.into_iter().max_by(|left, right| left.0.total_cmp(&right.0)) else {
         return folds;
     };
-    let mut levels: Vec<(f64, Vec<usize>)> = Vec::new();
-    for &group in groups {
-        let Some(row) = table.rows.iter().position(|row| row.full_scale && row.group == group) else {
-            continue;
-        };
-        match levels.iter_mut().find(|(size, _)| *size == sizes[row]) {
-            Some((_, members)) => members.push(group),
-            None => levels.push((sizes[row], vec![group])),
-        }
+    let mut first: Vec<Option<usize>> = vec![None; table.groups];
+    for (index, row) in table.rows.iter().enumerate().rev().filter(|(_, row)| row.full_scale) {
+        first[row.group] = Some(index);
     }
-    levels.sort_by(|left, right| left.0.total_cmp(&right.0));
+    let sized = groups.iter().filter_map(|&group| first[group].map(|row| (sizes[row], group)));
+    let mut sized: Vec<(f64, usize)> = sized.collect();
+    sized.sort_by(|left, right| left.0.total_cmp(&right.0));
+    let levels: Vec<&[(f64, usize)]> = sized.chunk_by(|left, right| left.0 == right.0).collect();
     if levels.len() > 1 && levels.len() < groups.len() {
-        let members: Vec<Vec<usize>> = levels.into_iter().map(|(_, members)| members).collect();
+        let group = |level: &&[(f64, usize)]| level.iter().map(|&(_, group)| group).collect();
+        let members: Vec<Vec<usize>> = levels.iter().map(group).collect();
         folds.extend(in_turn(members.len().min(QUARTERS), &members, OF_A_WHOLE_SIZE));
     }
     folds

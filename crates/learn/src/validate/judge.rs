@@ -57,8 +57,16 @@ pub(crate) fn judge(
     character: &Character,
     options: &BuildOptions,
 ) -> Vec<Verdict> {
-    let prepared: Vec<Prepared> =
-        plan.trainings.par_iter().map(|rows| Prepared::of(table, rows, options.remove_outliers)).collect();
+    let prepare = |training: usize| {
+        let rows = &plan.trainings[training];
+        let bounds = plan.with_lower_bounds(table, training);
+        if bounds {
+            Prepared::with_lower_bounds(table, rows, options.remove_outliers)
+        } else {
+            Prepared::of(table, rows, options.remove_outliers)
+        }
+    };
+    let prepared: Vec<Prepared> = (0..plan.trainings.len()).into_par_iter().map(prepare).collect();
     let judges = |model: ModelKind, mix: Mix| {
         let whole = plan.mixes.iter().all(|(other, _)| *other != Mix::EVERYTHING);
         model.in_every_mix() == (mix != Mix::EVERYTHING)
@@ -85,7 +93,7 @@ pub(crate) fn judge(
         .par_iter()
         .map(|&(model, training)| {
             let seed = seed_of(options.seed, model, training);
-            Pipeline::fit(model, &prepared[training], options.principal_components, seed)
+            Pipeline::fit(model, &prepared[training], options, seed)
         })
         .collect();
     let fit_of = |model: ModelKind, training: usize| {

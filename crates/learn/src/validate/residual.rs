@@ -72,12 +72,12 @@ impl Core {
         // Full-scale runs are what is to be predicted; where there are some, they alone tell a bias.
         let full_scale: Vec<Judged> = judged.iter().copied().filter(|said| said.full_scale).collect();
         let of = if full_scale.is_empty() { judged } else { &full_scale };
-        let mut medians: Vec<f64> = groups
-            .iter()
-            .filter_map(|&group| {
-                let members = of.iter().filter(|said| said.group == group);
-                median(&mut members.map(|said| (said.actual / said.predicted).ln()).collect::<Vec<_>>())
-            })
+        let mut by_group: Vec<(usize, f64)> =
+            of.iter().map(|said| (said.group, (said.actual / said.predicted).ln())).collect();
+        by_group.sort_by_key(|&(group, _)| group);
+        let mut medians: Vec<f64> = by_group
+            .chunk_by(|left, right| left.0 == right.0)
+            .filter_map(|members| median(&mut members.iter().map(|&(_, r)| r).collect::<Vec<_>>()))
             .collect();
         let location = bias(&mut medians);
         let square = mean(sorted.iter().map(|r| (r - location).powi(2))).unwrap_or(0.0);

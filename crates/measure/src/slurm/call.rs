@@ -26,10 +26,45 @@ pub(super) fn text(
         .map_err(|error| SlurmError::Failed { command, said: error.to_string() })
 }
 
-/// Hands the answer to `read` while it comes. A client that is not done in time is ended.
+/// The whole answer of a client that hands its environment on to a job: nothing is added to it, and what
+/// belongs to a job that harp itself may run in is taken away.
+pub(super) fn submit(
+    command: &'static str,
+    arguments: &[&str],
+    patience: Duration,
+) -> Result<String, SlurmError> {
+    let mut child = Command::new(command);
+    let of_a_job = |name: &std::ffi::OsString| {
+        name.to_str().is_some_and(|name| name.starts_with("SLURM_") && name != "SLURM_CONF")
+    };
+    std::env::vars_os().map(|(name, _)| name).filter(of_a_job).for_each(|name| {
+        child.env_remove(name);
+    });
+    child.args(arguments);
+    let read = |answer: &mut dyn Read| {
+        let mut text = String::new();
+        answer.read_to_string(&mut text).map(|_| text)
+    };
+    follow(command, child, patience, read)?
+        .map_err(|error| SlurmError::Failed { command, said: error.to_string() })
+}
+
+/// Hands the answer to `read` while it comes.
 pub(super) fn stream<T>(
     command: &'static str,
     arguments: &[&str],
+    patience: Duration,
+    read: impl FnOnce(&mut dyn Read) -> T,
+) -> Result<T, SlurmError> {
+    let mut child = Command::new(command);
+    child.args(arguments).env("SLURM_TIME_FORMAT", "%s").env("LC_ALL", "C").env_remove("SACCT_FORMAT");
+    follow(command, child, patience, read)
+}
+
+/// Starts a client and follows it to its end. One that is not done in time is ended.
+fn follow<T>(
+    command: &'static str,
+    mut child: Command,
     patience: Duration,
     read: impl FnOnce(&mut dyn Read) -> T,
 ) -> Result<T, SlurmError> {
@@ -37,16 +72,8 @@ pub(super) fn stream<T>(
         ErrorKind::NotFound => SlurmError::Missing { command },
         _ => SlurmError::Failed { command, said: error.to_string() },
     };
-    let mut child = Command::new(command)
-        .args(arguments)
-        .env("SLURM_TIME_FORMAT", "%s")
-        .env("LC_ALL", "C")
-        .env_remove("SACCT_FORMAT")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(failed)?;
+    let mut child =
+        child.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
     let (answer, complaints) = (child.stdout.take(), child.stderr.take());
     let child = Arc::new(Mutex::new(child));
     let (done, is_done) = mpsc::channel::<()>();

@@ -1,14 +1,26 @@
-//! Asking Slurm: its clients are called, what they print is handed on, and what they complain about
-//! becomes an error a person can act on. One call answers for many jobs; nothing is submitted here.
+//! Asking Slurm, and running sweeps on it: its clients are called, what they print is handed on, and what
+//! they complain about becomes an error a person can act on. One call answers for many jobs.
 
+mod batch;
 mod call;
+mod client;
 mod error;
+mod inside;
+mod pace;
+mod pack;
+mod sweep;
 
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::sync::OnceLock;
 use std::time::Duration;
 
+pub use batch::{Batch, BatchId, BatchRun, OpenBatch};
+pub use client::{cancel, test_only};
 pub use error::SlurmError;
+pub use inside::{InsideEnd, InsideError, InsideResult, InsideRun, exit_code, run_task};
+pub use pack::{Array, Candidate, Packing, arrays};
+pub use sweep::{Describe, Ledger, SlurmSummary, SlurmSweep, SlurmSweepError};
 
 /// How long a client may take that asks the controller. Slurm's own patience is shorter.
 const CONTROLLER_PATIENCE: Duration = Duration::from_secs(120);
@@ -46,11 +58,7 @@ pub fn accounting<T>(
     wanted: &[&str],
     read: impl FnOnce(&mut dyn Read) -> T,
 ) -> Result<T, SlurmError> {
-    // One field that this version does not know would make it refuse the whole call.
-    let known = call::text("sacct", &["--helpformat"], CONTROLLER_PATIENCE)?;
-    let known: Vec<String> = known.split_whitespace().map(str::to_ascii_lowercase).collect();
-    let fields: Vec<&str> =
-        wanted.iter().copied().filter(|field| known.contains(&field.to_ascii_lowercase())).collect();
+    let fields = known_fields(wanted)?;
     let since = format!("--starttime=now-{}", query.since.as_secs());
     let format = format!("--format={}", fields.join(","));
     let separator = format!("--delimiter={SEPARATOR}");
@@ -61,6 +69,17 @@ pub fn accounting<T>(
     let user = format!("--user={}", query.user.clone().unwrap_or_else(own));
     arguments.push(&user);
     call::stream("sacct", &arguments, ACCOUNTING_PATIENCE, read)
+}
+
+/// The fields among some that this Slurm knows: one it does not know would make it refuse the whole call.
+fn known_fields<'a>(wanted: &[&'a str]) -> Result<Vec<&'a str>, SlurmError> {
+    static KNOWN: OnceLock<Vec<String>> = OnceLock::new();
+    if KNOWN.get().is_none() {
+        let text = call::text("sacct", &["--helpformat"], CONTROLLER_PATIENCE)?;
+        let _ = KNOWN.set(text.split_whitespace().map(str::to_ascii_lowercase).collect());
+    }
+    let known = KNOWN.get().map(Vec::as_slice).unwrap_or_default();
+    Ok(wanted.iter().copied().filter(|field| known.contains(&field.to_ascii_lowercase())).collect())
 }
 
 /// The scripts of jobs, by the ids they were asked for; a cluster may keep none.

@@ -18,7 +18,7 @@ use harp_experiment::{FilledFile, Input, Placing, PlannedRun};
 use super::SweepError;
 
 /// Where the files of one run are.
-pub(super) struct RunDirectory(PathBuf);
+pub(crate) struct RunDirectory(PathBuf);
 
 /// Why inputs are not in place.
 pub(super) enum InputError {
@@ -30,9 +30,8 @@ pub(super) enum InputError {
 
 impl RunDirectory {
     /// Makes the directory of a run anew; what an earlier attempt left is set aside.
-    pub(super) fn create(state: &Path, planned: &PlannedRun) -> Result<Self, SweepError> {
-        let name = format!("{}-{}", planned.configuration.key(), planned.repetition);
-        let path = state.join("runs").join(&name);
+    pub(crate) fn create(state: &Path, planned: &PlannedRun) -> Result<Self, SweepError> {
+        let Self(path) = Self::existing(state, planned);
         match fs::create_dir(&path) {
             Ok(()) => return Ok(Self(path)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => set_aside(&path)?,
@@ -43,13 +42,24 @@ impl RunDirectory {
         Ok(Self(path))
     }
 
+    /// The directory a run has or will have.
+    pub(crate) fn existing(state: &Path, planned: &PlannedRun) -> Self {
+        let name = format!("{}-{}", planned.configuration.key(), planned.repetition);
+        Self(state.join("runs").join(name))
+    }
+
+    /// The directory itself.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
     /// Where the program runs if each run has its own directory.
-    pub(super) fn work(&self) -> PathBuf {
+    pub(crate) fn work(&self) -> PathBuf {
         self.0.join("work")
     }
 
     /// A file for output.
-    pub(super) fn log(&self, name: &str) -> PathBuf {
+    pub(crate) fn log(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 }
@@ -70,7 +80,7 @@ fn set_aside(path: &Path) -> Result<(), SweepError> {
 }
 
 /// Makes a directory with those above it.
-pub(super) fn make_directory(path: &Path) -> Result<(), SweepError> {
+pub(crate) fn make_directory(path: &Path) -> Result<(), SweepError> {
     fs::create_dir_all(path).map_err(|source| SweepError::File {
         action: "make the directory",
         path: path.to_owned(),

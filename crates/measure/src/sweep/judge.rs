@@ -13,7 +13,7 @@ const LARGEST_JSON: usize = 32 << 20;
 
 /// Where a run's output is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Output<'a> {
+pub(crate) struct Output<'a> {
     /// Standard output.
     pub stdout: &'a Path,
     /// Standard error.
@@ -21,7 +21,7 @@ pub(super) struct Output<'a> {
 }
 
 /// How a run ended in the experiment's own terms.
-pub(super) fn judge(outcome: Outcome, rule: &SuccessRule, output: Output<'_>) -> io::Result<Outcome> {
+pub(crate) fn judge(outcome: Outcome, rule: &SuccessRule, output: Output<'_>) -> io::Result<Outcome> {
     let exit_code = match outcome {
         Outcome::Completed => 0,
         Outcome::Failed { exit_code } => exit_code,
@@ -52,7 +52,7 @@ pub(super) fn judge(outcome: Outcome, rule: &SuccessRule, output: Output<'_>) ->
 }
 
 /// The figures that can be taken, and why the others cannot.
-pub(super) fn metrics(rendered: &Rendered, output: Output<'_>) -> (Metrics, Vec<String>) {
+pub(crate) fn metrics(rendered: &Rendered, output: Output<'_>) -> (Metrics, Vec<String>) {
     let mut metrics = Metrics::new();
     let mut warnings = Vec::new();
     for rule in &rendered.metrics {

@@ -9,6 +9,7 @@ mod budget;
 mod directory;
 mod judge;
 mod perform;
+mod prepare;
 mod resources;
 mod text;
 
@@ -27,7 +28,10 @@ use crate::{ExecuteError, MemoryMethod, Stop};
 
 use budget::Budgets;
 pub use budget::Spent;
+pub(crate) use directory::{RunDirectory, make_directory};
+pub(crate) use judge::{Output, judge, metrics};
 use perform::{Performed, Performer};
+pub(crate) use prepare::{prepare, prepared};
 use resources::{Resources, Share};
 
 /// Keeps finished runs.

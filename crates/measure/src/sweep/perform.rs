@@ -1,17 +1,18 @@
 //! Does one planned run from its directory to its figures.
 
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use harp_core::{Metrics, Outcome, Run, Seconds, Timestamp, Usage};
-use harp_experiment::{Execute, Place, PlannedRun, Rendered, Setup};
+use harp_experiment::{Execute, PlannedRun, Rendered, Setup};
 use rustix::system::uname;
 
-use super::directory::{InputError, RunDirectory, make_directory, place_input, write_file};
+use super::directory::{RunDirectory, make_directory};
 use super::judge::{Output, judge, metrics};
+use super::prepare::prepare;
 use super::resources::Share;
 use super::{Observer, Sweep, SweepError};
-use crate::{ExecuteError, MemoryMethod, Program, Stop, Task, execute};
+use crate::{ExecuteError, MemoryMethod, Program, Stop, Task, execute, now};
 
 /// What became of a run.
 pub(super) enum Performed {
@@ -88,17 +89,14 @@ impl<'a> Performer<'a> {
             return Ok(self.not_started(planned, started, reason.to_owned()));
         }
         let directory = RunDirectory::create(self.state_directory, planned)?;
-        let rendered = match self.prepare(planned, &directory)? {
+        let rendered = match prepare(self.experiment, self.experiment_directory, planned, &directory)? {
             Ok(rendered) => rendered,
             Err(reason) => return Ok(self.not_started(planned, started, reason)),
         };
         let (stdout, stderr) = (directory.log("stdout"), directory.log("stderr"));
         let (time_limit, ends_sweep) = self.time_limit(rendered.timeout);
         let task = Task {
-            program: match &rendered.execute {
-                Execute::Words(words) => Program::Direct(words.clone()),
-                Execute::Shell(line) => Program::Shell(line.clone()),
-            },
+            program: self.program(planned, &rendered),
             environment: rendered.environment.iter().cloned().chain(visible_gpus(planned, share)).collect(),
             directory: rendered.directory.clone(),
             stdout: Some(stdout.clone()),
@@ -141,31 +139,21 @@ impl<'a> Performer<'a> {
         Ok(Performed::Run(Box::new(run), warnings))
     }
 
-    /// Renders a run and puts its files in place; the inner error says why it cannot be started.
-    fn prepare(
-        &self,
-        planned: &PlannedRun,
-        directory: &RunDirectory,
-    ) -> Result<Result<Rendered, String>, SweepError> {
-        let work = directory.work();
-        let place = Place { experiment_directory: self.experiment_directory, run_directory: &work };
-        let read = |path: &Path| std::fs::read_to_string(path).ok();
-        let rendered = match self.experiment.render(&planned.configuration, &place, &read) {
-            Ok(rendered) => rendered,
-            Err(error) => return Ok(Err(error.to_string())),
-        };
-        if rendered.own_directory {
-            make_directory(&rendered.directory)?;
-        }
-        for input in &rendered.inputs {
-            match place_input(input) {
-                Ok(()) => {}
-                Err(InputError::Missing(reason)) => return Ok(Err(reason)),
-                Err(InputError::Refused(error)) => return Err(error),
+    /// What to start; many processes through the usual launcher.
+    fn program(&self, planned: &PlannedRun, rendered: &Rendered) -> Program {
+        let tasks = planned.configuration.allocation.tasks.filter(|&tasks| tasks > 1);
+        let launcher = tasks.filter(|_| self.experiment.program.mpi);
+        let launcher = launcher.map(|tasks| vec!["mpirun".to_owned(), "-n".to_owned(), tasks.to_string()]);
+        match (&rendered.execute, launcher) {
+            (Execute::Words(words), launcher) => {
+                Program::Direct(launcher.into_iter().flatten().chain(words.iter().cloned()).collect())
+            }
+            (Execute::Shell(line), None) => Program::Shell(line.clone()),
+            (Execute::Shell(line), Some(launcher)) => {
+                let shell = ["/bin/sh".to_owned(), "-c".to_owned(), line.clone()];
+                Program::Direct(launcher.into_iter().chain(shell).collect())
             }
         }
-        rendered.files.iter().try_for_each(write_file)?;
-        Ok(Ok(rendered))
     }
 
     /// How long a run may take, and whether that is because the sweep's time is then over.
@@ -236,9 +224,4 @@ fn visible_gpus(planned: &PlannedRun, share: &Share) -> Option<(String, String)>
     planned.configuration.allocation.gpus?;
     let numbers: Vec<String> = share.gpus().iter().map(usize::to_string).collect();
     Some(("CUDA_VISIBLE_DEVICES".to_owned(), numbers.join(",")))
-}
-
-fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-    Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

@@ -1,7 +1,7 @@
 //! The page's sections, each a piece of HTML or nothing where there is nothing to say.
 
 use crate::chart::{Canvas, accuracy_chart, candidates_chart, pareto_chart, scaling_chart};
-use crate::narrative::{plan_sentence, target_sentence, target_words};
+use crate::narrative::{plan_sentence, score_sentence, target_sentence, target_words};
 use crate::table::{
     Table, candidates_table, cases_table, common_features, host_table, plan_table, sweep_table,
 };
@@ -94,6 +94,9 @@ pub(super) fn plan(view: &PlanView) -> String {
     out.push_str(&paragraph(&plan_sentence(view)));
     if !view.reasons.is_empty() {
         out.push_str(&list("reasons", &view.reasons));
+    }
+    if let Some(score) = &view.backtest {
+        out.push_str(&paragraph(&score_sentence(score)));
     }
     out.push_str(&warnings(&view.warnings));
     // One point is no choice and makes no picture.

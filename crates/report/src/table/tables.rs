@@ -42,6 +42,8 @@ pub fn candidates_table(view: &CandidatesView) -> Table {
         Column::right("MAE").key(format!("mae{unit}")).optional(),
         Column::right("factor").key("adjustment").optional(),
         Column::right("reserved").key("reserved_ratio"),
+        Column::right("cost").key("cost_ratio").optional(),
+        Column::right("reward").key("reward_percent").optional(),
     ]);
     // Those that did not compete are no rows: why not is said below the table.
     for candidate in view.candidates.iter().filter(|candidate| candidate.scores.is_some()) {
@@ -69,6 +71,8 @@ pub fn candidates_table(view: &CandidatesView) -> Table {
             plain(candidate.scores.as_ref().map(|s| s.mae), &|v| quantity.format(v)),
             plain(candidate.adjustment, &|v| format!("{v:.2}")),
             plain(candidate.reserved_ratio, &|v| format!("{v:.2} ×")),
+            plain(candidate.cost, &|v| format!("{v:.2} ×")),
+            plain(candidate.reward, &percent),
         ]);
     }
     table.without_empty_columns()

@@ -18,6 +18,11 @@ pub struct CandidateView {
     pub scores: Option<Scores>,
     /// Everything reserved until a job fits when killed jobs are run again, as a multiple of the truth.
     pub reserved_ratio: Option<f64>,
+    /// Everything used until the runs are done when its requests are killed and run again, as a multiple
+    /// of what the runs need.
+    pub cost: Option<f64>,
+    /// Percentage of everything then reserved that did work which was kept.
+    pub reward: Option<f64>,
     /// Whether it is the one used.
     pub chosen: bool,
     /// Why it could not be trained or was left out.

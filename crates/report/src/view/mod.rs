@@ -9,6 +9,7 @@ mod estimate;
 mod plan;
 mod run;
 mod scaling;
+mod score;
 mod series;
 mod target;
 
@@ -20,5 +21,6 @@ pub use estimate::Estimate;
 pub use plan::{OptionView, PlanView};
 pub use run::{Provenance, RunView, SweepView};
 pub use scaling::{AxisView, CurvePoint, MeasuredPoint, ScalingSeries, ScalingView, TestPoint};
+pub use score::{JudgedOn, ScoreView};
 pub use series::{BarGroup, BarsView, GanttBar, GanttView, LineSeries, LinesView, WaterfallView};
 pub use target::TargetView;

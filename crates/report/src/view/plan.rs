@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use harp_core::{Allocation, Bytes, Money, Seconds, Value};
 use serde::Serialize;
 
-use super::Estimate;
+use super::{Estimate, ScoreView};
 
 /// One allocation with what it would take and cost.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -72,6 +72,8 @@ pub struct PlanView {
     pub job_script: Option<String>,
     /// Things to know before using it.
     pub warnings: Vec<String>,
+    /// How past predictions of this application did.
+    pub backtest: Option<ScoreView>,
 }
 
 impl PlanView {

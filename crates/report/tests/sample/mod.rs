@@ -144,6 +144,8 @@ pub fn candidates(target: Target) -> CandidatesView {
                     ov_mape: Some(mape * 1.1),
                 }),
                 reserved_ratio: Some(1.2 + mape / 50.0),
+                cost: Some(1.0 + mape / 80.0),
+                reward: Some(90.0 - mape / 2.0),
                 chosen,
                 note: None,
             });
@@ -219,6 +221,7 @@ pub fn plan() -> PlanView {
                 .to_owned(),
         ),
         warnings: vec![],
+        backtest: None,
     }
 }
 

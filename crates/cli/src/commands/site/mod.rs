@@ -1,5 +1,6 @@
 //! `harp site`: the sites harp knows, a person's own among them.
 
+mod bench;
 mod check;
 mod discover;
 
@@ -19,6 +20,7 @@ pub fn site(arguments: &arguments::Site, terminal: &Terminal) -> Result<(), Fail
         (Some(SiteCommand::Show { site }), _) | (None, Some(site)) => show(site, terminal),
         (Some(SiteCommand::List), _) | (None, None) => list(terminal),
         (Some(SiteCommand::Check { file }), _) => check::check(file, terminal),
+        (Some(SiteCommand::Bench(arguments)), _) => bench::bench(arguments, terminal),
         (Some(SiteCommand::Discover(arguments)), _) => discover::discover(arguments, terminal),
     }
 }

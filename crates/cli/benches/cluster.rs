@@ -1,0 +1,98 @@
+//! What harp adds to a job array: 500 tasks of one second, submitted by hand and through `harp generate`,
+//! side by side on the testbed, twice in turn. By hand, the time is until the last task has left the queue;
+//! through harp, until every run is recorded. Also with runs packed, which is what harp does by itself.
+#![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used, clippy::panic)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+const TASKS: usize = 500;
+
+fn main() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = std::env::temp_dir().join(format!("harp-bench-{}", std::process::id()));
+    let started = Command::new(root.join("testbed/start.sh"))
+        .arg(&folder)
+        .env("TESTBED_OWNER", std::process::id().to_string())
+        .status();
+    assert!(started.unwrap().success(), "the testbed does not start");
+    let cluster = Cluster { configuration: folder.join("client/slurm.conf") };
+    println!("{TASKS} tasks of one second on 16 cores");
+    let (mut by_hand, mut alone) = (Vec::new(), Vec::new());
+    for round in 1..=2 {
+        by_hand.push(cluster.by_hand());
+        alone.push(cluster.through_harp("0"));
+        println!(
+            "round {round}: by hand {:.1} s, through harp {:.1} s",
+            by_hand[round - 1],
+            alone[round - 1]
+        );
+    }
+    let best = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
+    let added = 100.0 * (best(&alone) / best(&by_hand) - 1.0);
+    println!("harp adds {added:.1} % to the same array (best of two each)");
+    println!("packed, 60 s a job: {:.1} s", cluster.through_harp("60s"));
+}
+
+struct Cluster {
+    configuration: PathBuf,
+}
+
+impl Cluster {
+    fn client(&self, name: &str, arguments: &[&str]) -> String {
+        let output =
+            Command::new(name).args(arguments).env("SLURM_CONF", &self.configuration).output().unwrap();
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn by_hand(&self) -> f64 {
+        let begin = Instant::now();
+        let array = format!("--array=0-{}", TASKS - 1);
+        let fixed = ["--parsable", "--output=/dev/null", "--mem=100M", "--partition=debug", &array];
+        let job = self.client("sbatch", &[&fixed[..], &["--wrap", "sleep 1"]].concat());
+        let job = format!("--jobs={}", job.trim());
+        while !self.client("squeue", &["-h", &job]).is_empty() {
+            sleep(Duration::from_millis(500));
+        }
+        begin.elapsed().as_secs_f64()
+    }
+
+    fn through_harp(&self, pack: &str) -> f64 {
+        let folder = std::env::temp_dir().join(format!("harp-bench-sweep-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir(&folder).unwrap();
+        let experiment = format!(
+            "name = 'second'\n[program]\ncommand = \"sh -c 'sleep 1; true {{n}}'\"\n[parameters.n]\n\
+             sd = {{ from = 1, to = {TASKS}, step = 1 }}\n[allocation]\ncores = 1\nmemory = '100M'\n\
+             [design]\ntimeout = '20s'\n[learn]\ntargets = ['walltime']\n"
+        );
+        fs::write(folder.join("harp.toml"), experiment).unwrap();
+        let begin = Instant::now();
+        let harp = std::env::var_os("HARP").unwrap_or_else(|| env!("CARGO_BIN_EXE_harp").into());
+        let status = Command::new(harp)
+            .args([
+                "generate",
+                "--on",
+                "slurm",
+                "--yes",
+                "--quiet",
+                "--partition",
+                "debug",
+                "--max-jobs",
+                "1000",
+            ])
+            .args(["--pack", pack])
+            .current_dir(&folder)
+            .env("SLURM_CONF", &self.configuration)
+            .status()
+            .unwrap();
+        let took = begin.elapsed().as_secs_f64();
+        assert!(status.success(), "harp failed");
+        fs::remove_dir_all(&folder).unwrap();
+        took
+    }
+}

@@ -1,0 +1,141 @@
+//! Arguments of commands that submit jobs or look at past ones.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use harp_core::{Bytes, Money, Seconds};
+
+use super::{parse_money, parse_probability, parse_setting};
+
+/// Where runs are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Where {
+    /// On this machine.
+    Here,
+    /// As jobs of the Slurm cluster at hand.
+    Slurm,
+}
+
+/// How jobs are submitted.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Slurm")]
+pub struct Jobs {
+    /// The partition. Without it, the cluster's own choice, or the first that admits what a run asks for.
+    #[arg(long, value_name = "NAME")]
+    pub partition: Option<String>,
+    /// The account to charge.
+    #[arg(long, value_name = "NAME")]
+    pub account: Option<String>,
+    /// The site whose limits and prices hold. Without it, the experiment's, or what Slurm says of itself.
+    #[arg(long, value_name = "SITE")]
+    pub site: Option<String>,
+    /// Submit without asking; the price is shown all the same.
+    #[arg(long, short)]
+    pub yes: bool,
+}
+
+/// Arguments of a sweep as jobs.
+#[derive(Debug, Args)]
+pub struct SweepJobs {
+    /// Where to run.
+    #[arg(long, value_name = "WHERE", default_value = "here", help_heading = "Slurm")]
+    pub on: Where,
+    #[command(flatten)]
+    pub jobs: Jobs,
+    /// Jobs in the queue at most; a task of an array counts as one.
+    #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Slurm")]
+    pub max_jobs: u32,
+    /// Put short runs together until a job is expected to take this long; 0 gives each its own.
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = parse_span, help_heading = "Slurm")]
+    pub pack: Seconds,
+    /// The time each job asks for. Without it, what its runs may take.
+    #[arg(long, value_name = "TIME", help_heading = "Slurm")]
+    pub time: Option<Seconds>,
+}
+
+/// How a request grows after a job was killed for time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Growth {
+    /// To twice as much, as in the study.
+    Double,
+    /// To the model's next quantile: a fifth of the risk of the last.
+    Model,
+}
+
+/// Arguments of `harp submit`.
+#[derive(Debug, Args)]
+pub struct Submit {
+    /// The case: parameters of the program; resources given here are fixed.
+    #[arg(value_name = "NAME=VALUE", value_parser = parse_setting)]
+    pub case: Vec<(String, String)>,
+    /// The experiment file, or the folder its harp.toml is in.
+    #[arg(long = "experiment", value_name = "FILE", default_value = "harp.toml")]
+    pub file: PathBuf,
+    /// The job must end within this time: the cheapest such allocation is chosen.
+    #[arg(long, value_name = "TIME")]
+    pub max_time: Option<Seconds>,
+    /// All attempts together may cost this much at most.
+    #[arg(long, value_name = "AMOUNT", value_parser = parse_money)]
+    pub max_cost: Option<Money>,
+    /// The job may be killed with at most this probability.
+    #[arg(long, value_name = "PROBABILITY", value_parser = parse_probability)]
+    pub max_risk: Option<f64>,
+    /// Answer even far outside what was measured.
+    #[arg(long)]
+    pub extrapolate: bool,
+    #[command(flatten)]
+    pub jobs: Jobs,
+    /// Submit again, at most this often, when a job is killed for time (with more time) or memory (with
+    /// more memory), or is lost with its node or preempted (unchanged). A program that fails is not tried
+    /// again.
+    #[arg(long, value_name = "TIMES", num_args = 0..=1, default_missing_value = "3", default_value_t = 0, hide_default_value = true)]
+    pub retry: u32,
+    /// How the time grows after a time-out.
+    #[arg(long, value_name = "HOW", default_value = "double")]
+    pub grow: Growth,
+    /// Never ask for more time than this. Without it, than the partition allows.
+    #[arg(long, value_name = "TIME")]
+    pub cap_time: Option<Seconds>,
+    /// Never ask for more memory on a node than this. Without it, than the node has.
+    #[arg(long, value_name = "SIZE")]
+    pub cap_memory: Option<Bytes>,
+    /// Print the script and what it costs, and stop.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Arguments of `harp advise`.
+#[derive(Debug, Args)]
+pub struct Advise {
+    /// How far to look back.
+    #[arg(long, value_name = "TIME", default_value = "30d")]
+    pub since: Seconds,
+    /// Whose jobs. Without it, your own; others' need permission.
+    #[arg(long, value_name = "USER", conflicts_with = "file")]
+    pub user: Option<String>,
+    /// Read what `sacct --parsable2` printed from this file; - is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// The site whose prices hold. Without it, what Slurm says of itself.
+    #[arg(long, value_name = "SITE")]
+    pub site: Option<String>,
+    /// The accepted probability that a job is killed with what is advised, for time and for memory each.
+    #[arg(long, value_name = "PROBABILITY", default_value = "0.05", value_parser = parse_probability)]
+    pub risk: f64,
+    /// Jobs of a kind before anything is said about it.
+    #[arg(long, value_name = "NUMBER", default_value_t = 5)]
+    pub least: usize,
+}
+
+/// Arguments of what harp does inside a job.
+#[derive(Debug, Args)]
+pub struct WithinJob {
+    /// The folder of the submission.
+    pub folder: PathBuf,
+    /// The task.
+    pub task: usize,
+}
+
+fn parse_span(text: &str) -> Result<Seconds, String> {
+    if text.trim() == "0" { Ok(Seconds(0.0)) } else { text.parse().map_err(|error| format!("{error}")) }
+}

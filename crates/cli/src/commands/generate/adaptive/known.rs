@@ -1,0 +1,107 @@
+//! What is known before each choice: the history is the state, so a killed search goes on where it was.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use harp_core::{Configuration, ConfigurationKey, Money, Outcome, Scale, Seconds, Value};
+use harp_experiment::PlannedRun;
+use harp_history::Recorded;
+use harp_learn::Place;
+
+use crate::failure::Failure;
+use crate::project::Project;
+use crate::sweep::{self, Knowledge, Standing};
+
+/// All that a choice is made from.
+pub(super) struct Known {
+    /// Every run of the application that counts, oldest first.
+    pub recorded: Vec<Recorded>,
+    /// What is known of times and prices.
+    pub knowledge: Knowledge,
+    outcomes: BTreeMap<(ConfigurationKey, u32), Outcome>,
+}
+
+/// Which runs may be chosen.
+pub(super) struct Allowed<'a> {
+    /// Only these scales; of sd and fs all without any.
+    pub scales: &'a [Scale],
+    /// Whether what failed may be run again.
+    pub retry_failed: bool,
+    /// What was tried by this call already.
+    pub tried: &'a BTreeSet<(ConfigurationKey, u32)>,
+}
+
+impl Known {
+    /// Reads it.
+    pub fn of(project: &Project) -> Result<Known, Failure> {
+        let recorded = match project.read_history()? {
+            Some(history) => history.runs(Some(&project.experiment.application()))?,
+            None => Vec::new(),
+        };
+        Ok(Known { recorded, knowledge: Knowledge::of(project)?, outcomes: sweep::outcomes(project)? })
+    }
+
+    /// Run time and price of every run that was made to learn from.
+    pub fn spent(&self) -> (Seconds, Money) {
+        let learned = self.knowledge.spent().iter().filter(|(scale, _)| **scale != Scale::Test);
+        learned.fold((Seconds(0.0), Money(0.0)), |sum, (_, spent)| (sum.0 + spent.0, sum.1 + spent.1))
+    }
+
+    /// The next repetition of every configuration of the experiment's own grid that is left. Cases that
+    /// are to be predicted are not learned from.
+    pub fn candidates(
+        &self,
+        project: &Project,
+        cases: &[Configuration],
+        allowed: &Allowed<'_>,
+    ) -> Result<Vec<PlannedRun>, Failure> {
+        let wanted = |scale: &Scale| {
+            *scale != Scale::Test && (allowed.scales.is_empty() || allowed.scales.contains(scale))
+        };
+        let scales: Vec<Scale> = project.experiment.scales().into_iter().filter(wanted).collect();
+        if scales.is_empty() {
+            return Err(Failure::bad_input("there is no scale to choose runs from")
+                .hint("give parameters `sd` or `fs` values; test cases are predicted, not learned from"));
+        }
+        let plan = sweep::planned(project, &scales, &self.knowledge)?;
+        let mut seen = BTreeSet::new();
+        let runs = plan.runs.into_iter().filter(|run| {
+            let is_case = cases.iter().any(|case| case.values() == run.configuration.values());
+            // Repetitions follow each other in the plan: the first that is open stands for the rest.
+            !is_case && self.is_open(run, allowed) && seen.insert(run.configuration.key())
+        });
+        Ok(runs.collect())
+    }
+
+    /// Whether a run may be chosen.
+    pub fn is_open(&self, run: &PlannedRun, allowed: &Allowed<'_>) -> bool {
+        let standing = match sweep::standing(run, &self.outcomes) {
+            Standing::Missing => true,
+            Standing::Done => false,
+            Standing::Failed | Standing::Censored => allowed.retry_failed,
+        };
+        standing && !allowed.tried.contains(&(run.configuration.key(), run.repetition))
+    }
+
+    /// Configurations and times of the completed runs that may be learned from.
+    pub fn completed(&self, cases: &[Configuration]) -> Vec<(&Configuration, Seconds)> {
+        let runs = self.recorded.iter().map(|recorded| &recorded.run);
+        let runs = runs.filter(|run| run.outcome.is_completed() && run.configuration.scale != Scale::Test);
+        let is_case =
+            |configuration: &Configuration| cases.iter().any(|case| case.values() == configuration.values());
+        runs.filter(|run| !is_case(&run.configuration))
+            .filter_map(|run| Some((&run.configuration, run.usage.walltime?)))
+            .collect()
+    }
+}
+
+/// The columns of all these configurations, and each configuration as a row of cells.
+pub(super) fn places<'a>(
+    configurations: impl Iterator<Item = &'a Configuration> + Clone,
+) -> (Vec<String>, Vec<Place>) {
+    let features: Vec<BTreeMap<String, Value>> = configurations.map(Configuration::features).collect();
+    let names: BTreeSet<String> = features.iter().flat_map(BTreeMap::keys).cloned().collect();
+    let place =
+        |features: &BTreeMap<String, Value>| names.iter().map(|name| features.get(name).cloned()).collect();
+    let places = features.iter().map(place).collect();
+    (names.into_iter().collect(), places)
+}

@@ -1,0 +1,253 @@
+//! `harp generate --adaptive`: runs chosen one at a time, each explained, within a budget.
+
+mod answer;
+mod doubt;
+mod goal;
+mod known;
+mod perform;
+mod wanted;
+
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+
+use harp_core::{Configuration, Money, Seconds};
+use harp_experiment::PlannedRun;
+
+use super::{Session, exit_code};
+use crate::arguments::{Adaptive, Generate};
+use crate::failure::{Exit, Failure};
+use crate::failures::{self, FailedRun};
+use crate::project::Project;
+use crate::terminal::Terminal;
+use answer::{Answer, Choice, Ended, price};
+use doubt::Lowering;
+use goal::Searching;
+use known::{Allowed, Known};
+
+/// Choices a dry run shows; the later ones rest on times nobody has measured.
+const MOST_PLANNED: usize = 20;
+
+/// What comes next.
+enum Next {
+    /// This run, for this reason.
+    Run(PlannedRun, Box<Choice>),
+    /// Nothing, for this reason.
+    End(Ended, String),
+}
+
+/// What may still be spent; `None` is no limit.
+#[derive(Clone, Copy)]
+struct Left {
+    time: Option<Seconds>,
+    money: Option<Money>,
+}
+
+impl Left {
+    fn of(settings: &Adaptive, known: &Known, planned: &[Choice]) -> Left {
+        let (mut time, mut money) = known.spent();
+        time += Seconds(planned.iter().filter_map(|choice| choice.expected_seconds).sum());
+        money += Money(planned.iter().filter_map(|choice| choice.expected_cost).sum());
+        Left {
+            time: settings.budget.map(|budget| budget - time),
+            money: settings.budget_cost.map(|budget| budget - money),
+        }
+    }
+
+    /// Whether a run can be paid for; one of which nothing is known can, as long as anything is left.
+    fn pays_for(&self, known: &Known, run: &PlannedRun, seconds: Option<f64>) -> bool {
+        let seconds = seconds.unwrap_or(0.0);
+        let in_time = self.time.is_none_or(|left| left.0 > 0.0 && seconds <= left.0);
+        let in_money = self.money.is_none_or(|left| {
+            let cost = known.knowledge.price(&run.configuration.allocation, Seconds(seconds));
+            left.0 > 0.0 && cost.is_some_and(|cost| cost <= left)
+        });
+        in_time && in_money
+    }
+
+    fn in_words(&self, runs: usize) -> String {
+        let left = self.time.map_or(String::new(), |left| format!(" ({} left)", Seconds(left.0.max(0.0))));
+        format!("the budget{left} does not pay for any of the {runs} configurations that are left")
+    }
+}
+
+/// Chooses, runs and explains until there is a reason to stop.
+pub(super) fn adaptive(
+    project: &Project,
+    arguments: &Generate,
+    terminal: &Terminal,
+) -> Result<ExitCode, Failure> {
+    let settings = &arguments.adaptive;
+    let mut session = match arguments.dry_run {
+        true => None,
+        false => Some(Session::open(project, terminal)?),
+    };
+    // Files that parameters name may be made by the setup.
+    if let Some(session) = session.as_mut().filter(|_| !project.experiment.program.setup.is_empty()) {
+        session.set_up()?;
+    }
+    let mut known = Known::of(project)?;
+    let cases = match settings.goal {
+        Some(_) => wanted::allocations_of_one_case(project, &known.knowledge, &settings.case)?,
+        None => wanted::cases(project, &known.knowledge, &settings.case)?,
+    };
+    let mut chooser = Chooser::new(project, settings, &cases);
+    let mut choices: Vec<Choice> = Vec::new();
+    let mut tried = BTreeSet::new();
+    let (ended, reason) = loop {
+        let planned = if session.is_some() { &[] } else { choices.as_slice() };
+        let left = Left::of(settings, &known, planned);
+        let allowed =
+            Allowed { scales: &arguments.scale, retry_failed: arguments.retry_failed, tried: &tried };
+        let (run, mut choice) = match chooser.next(&known, planned, &allowed, left)? {
+            Next::Run(run, choice) => (run, *choice),
+            Next::End(ended, reason) => break (ended, reason),
+        };
+        choice.number = choices.len() + 1;
+        tried.insert((run.configuration.key(), run.repetition));
+        match &mut session {
+            None => {
+                choices.push(choice);
+                if choices.len() == MOST_PLANNED {
+                    break (Ended::Planned, format!("the first {MOST_PLANNED} choices are shown"));
+                }
+            }
+            Some(session) => {
+                terminal.say(&choice.in_words());
+                let (key, repetition) = (run.configuration.key(), run.repetition);
+                session.perform(run, left.time, &mut known.knowledge)?;
+                known = Known::of(project)?;
+                let recorded = known.recorded.iter().map(|recorded| &recorded.run);
+                let done =
+                    recorded.rev().find(|run| run.configuration.key() == key && run.repetition == repetition);
+                if let Some(done) = done {
+                    let took = done.usage.walltime.filter(|_| done.outcome.is_completed());
+                    choice.seconds = took.map(|time| time.0);
+                    terminal.say(&match took {
+                        Some(time) => format!("     took {time}"),
+                        None => format!("     {}", done.outcome),
+                    });
+                }
+                choices.push(choice);
+            }
+        }
+    };
+    let ended = if arguments.dry_run { Ended::Planned } else { ended };
+    let failures = failures(project, &known, &tried);
+    let answer = chooser.answer(&known, choices, ended, reason, failures)?;
+    tell(&answer, &chooser, &known, terminal)?;
+    if arguments.dry_run {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if settings.goal.is_some() && answer.best.is_none() {
+        let none = format!("no allocation that was run meets the limits; {}", answer.reason);
+        return Err(Failure::bad_input(none).exit(Exit::NoPlanFits).hint("raise --max-time or --max-cost"));
+    }
+    let failed = answer.failures.iter().any(|run| !run.at_limit || arguments.strict);
+    Ok(exit_code(failed && !arguments.allow_failed))
+}
+
+/// The runs of this call that did not complete.
+fn failures(
+    project: &Project,
+    known: &Known,
+    tried: &BTreeSet<(harp_core::ConfigurationKey, u32)>,
+) -> Vec<FailedRun> {
+    let runs = known.recorded.iter().map(|recorded| &recorded.run);
+    runs.filter(|run| {
+        !run.outcome.is_completed() && tried.contains(&(run.configuration.key(), run.repetition))
+    })
+    .map(|run| FailedRun::of(project, run))
+    .collect()
+}
+
+/// The two ways to choose.
+enum Chooser<'a> {
+    Lowering { project: &'a Project, cases: &'a [Configuration], lowering: Lowering<'a> },
+    Searching { cases: &'a [Configuration], searching: Searching<'a> },
+}
+
+impl<'a> Chooser<'a> {
+    fn new(project: &'a Project, settings: &'a Adaptive, cases: &'a [Configuration]) -> Chooser<'a> {
+        match settings.goal {
+            None => Chooser::Lowering { project, cases, lowering: Lowering::new(project, settings, cases) },
+            Some(goal) => Chooser::Searching { cases, searching: Searching::new(settings, goal, cases) },
+        }
+    }
+
+    fn next(
+        &mut self,
+        known: &Known,
+        planned: &[Choice],
+        allowed: &Allowed<'_>,
+        left: Left,
+    ) -> Result<Next, Failure> {
+        match self {
+            Chooser::Lowering { project, cases, lowering } => {
+                let candidates = known.candidates(project, cases, allowed)?;
+                lowering.next(known, planned, &candidates, left)
+            }
+            Chooser::Searching { searching, .. } => Ok(searching.next(known, allowed, left)),
+        }
+    }
+
+    fn answer(
+        &mut self,
+        known: &Known,
+        choices: Vec<Choice>,
+        ended: Ended,
+        reason: String,
+        failures: Vec<FailedRun>,
+    ) -> Result<Answer, Failure> {
+        let (cases, width, best) = match self {
+            Chooser::Lowering { cases, lowering, .. } => (cases.len(), lowering.width()?, None),
+            Chooser::Searching { cases, searching } => (cases.len(), None, searching.best(known)),
+        };
+        let (spent, money) = known.spent();
+        Ok(Answer {
+            choices,
+            ended,
+            reason,
+            spent_seconds: spent.0,
+            spent_cost: money.0,
+            money_unit: known.knowledge.site().unit.clone(),
+            cases,
+            width: width.map(|width| width.ratio()),
+            best,
+            failures,
+        })
+    }
+}
+
+fn tell(answer: &Answer, chooser: &Chooser<'_>, known: &Known, terminal: &Terminal) -> Result<(), Failure> {
+    if terminal.json {
+        return terminal.print_json(answer);
+    }
+    let mut lines = Vec::new();
+    if answer.ended == Ended::Planned {
+        lines.extend(answer.choices.iter().map(Choice::in_words));
+    }
+    lines.push(format!("stopped: {}", answer.reason));
+    match (chooser, &answer.best) {
+        (Chooser::Searching { searching, .. }, Some(best)) => lines.push(searching.in_words(known, best)),
+        (Chooser::Lowering { lowering, .. }, _) => {
+            if let Some(width) = lowering.width()? {
+                lines.push(format!(
+                    "the widest interval of {} is {}",
+                    harp_report::text::plural(answer.cases, "target case"),
+                    lowering.range(width)
+                ));
+            }
+        }
+        _ => {}
+    }
+    lines.push(format!(
+        "{} in this call; run time of all runs to learn from {}, {}",
+        harp_report::text::plural(answer.choices.len(), "run"),
+        Seconds(answer.spent_seconds),
+        price(&answer.money_unit, answer.spent_cost),
+    ));
+    if !answer.failures.is_empty() {
+        terminal.say_even_if_quiet(&failures::in_words(&answer.failures));
+    }
+    terminal.print_text(&lines.join("\n"))
+}

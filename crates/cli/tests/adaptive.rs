@@ -1,0 +1,217 @@
+//! Runs chosen one at a time, on a program whose law is known because it only sleeps.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // a test that cannot go on should stop
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// Sleeps as long as the law says, and notes that it began.
+const LAW: &str = r#"#!/bin/sh
+echo "$1 $2 $3" >> log
+exec sleep $(awk -v n="$1" -v m="$2" -v t="$3" 'BEGIN {
+  c = (m == "direct") ? 0.010 : 0.022; e = (m == "direct") ? 1.35 : 1.05
+  printf "%.4f", 0.02 + c * (n / 100) ^ e * (0.15 + 0.85 / t) }')
+"#;
+
+fn law(n: f64, method: &str, threads: f64) -> f64 {
+    let (factor, exponent) = if method == "direct" { (0.010, 1.35) } else { (0.022, 1.05) };
+    0.02 + factor * (n / 100.0_f64).powf(exponent) * (0.15 + 0.85 / threads)
+}
+
+fn experiment(design: &str) -> String {
+    format!(
+        r#"
+name = "law"
+[program]
+command = "./law.sh {{n}} {{method}} {{threads}}"
+[parameters.n]
+type = "integer"
+sd = [100, 180, 320, 560, 1000]
+fs = [2000, 3000]
+test = 4000
+[parameters.method]
+values = ["direct", "iterative"]
+[allocation]
+threads = [1, 2, 4]
+[design]
+timeout = "1.3s"
+{design}
+[learn]
+targets = ["walltime"]
+"#
+    )
+}
+
+fn folder(design: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    write_program(folder.path(), "law.sh", LAW);
+    fs::write(folder.path().join("harp.toml"), experiment(design)).unwrap();
+    folder
+}
+
+fn write_program(here: &Path, name: &str, text: &str) {
+    fs::write(here.join(name), text).unwrap();
+    fs::set_permissions(here.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Run time of all runs in the history.
+fn spent(here: &Path) -> f64 {
+    let history = support::json(here, &["history", "--json"]);
+    history.as_array().unwrap().iter().map(|run| run["usage"]["walltime"].as_f64().unwrap()).sum()
+}
+
+/// Mean |ln(estimate/law)| of the test cases.
+fn error(here: &Path) -> f64 {
+    support::run(here, &["build", "--quiet"], 0);
+    let mut errors = Vec::new();
+    for method in ["direct", "iterative"] {
+        let case = format!("method={method}");
+        let answer = support::json(here, &["predict", "n=4000", &case, "--json"]);
+        for case in answer["cases"].as_array().unwrap() {
+            let estimate = case["predictions"][0]["estimate"].as_f64().unwrap();
+            let threads = case["features"]["threads"].as_f64().unwrap();
+            errors.push((estimate / law(4000.0, method, threads)).ln().abs());
+        }
+    }
+    assert_eq!(errors.len(), 6);
+    errors.iter().sum::<f64>() / errors.len() as f64
+}
+
+#[test]
+fn choosing_is_not_worse_than_the_grid_at_equal_cost() {
+    let (mut of_grid, mut of_choices) = (0.0, 0.0);
+    for seed in [3, 11] {
+        // As much of the user's grid as a budget pays for, in the grid's own order.
+        let grid = folder(&format!("seed = {seed}\nbudget_time = \"1.5s\""));
+        support::run(grid.path(), &["generate", "--scale", "sd", "--scale", "fs", "--quiet"], 0);
+        let budget = spent(grid.path());
+        let chosen = folder(&format!("seed = {seed}"));
+        let budget_text = format!("{budget}s");
+        let answer =
+            support::json(chosen.path(), &["generate", "--adaptive", "--budget", &budget_text, "--json"]);
+        assert_eq!(answer["ended"], "budget", "{answer:#}");
+        let used = spent(chosen.path());
+        assert!(used <= budget + 0.1, "{used} of {budget}");
+        of_grid += error(grid.path()) / 2.0;
+        of_choices += error(chosen.path()) / 2.0;
+    }
+    println!("mean error of the grid {of_grid:.3}, of the choices {of_choices:.3}");
+    // What two runs of the same sleep differ by is no reason to call one worse.
+    assert!(of_choices <= of_grid + 0.02, "grid {of_grid}, choices {of_choices}");
+}
+
+#[test]
+fn it_stops_when_every_interval_is_narrow_and_explains_each_run() {
+    let folder = folder("");
+    let here = folder.path();
+    let output = support::run(here, &["generate", "--adaptive", "--until-width", "1.5"], 0);
+    let said = support::stderr(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.starts_with("1. sd method="), "{said}");
+    assert!(said.contains("of the doubt (start: the most telling of the small runs, 1 of 5)"), "{said}");
+    assert!(said.contains(", the most for its time among "), "{said}");
+    let text = String::from_utf8(output.stdout).unwrap().replace('\n', " ");
+    assert!(text.contains("interval of every target case is narrow enough"), "{text}");
+    let history = support::json(here, &["history", "--json"]);
+    assert!(history.as_array().unwrap().len() < 42, "the whole grid was run");
+
+    // The history is the state: nothing is left to do, and less is wanted than was reached.
+    let again = support::json(here, &["generate", "--adaptive", "--until-width", "1.5", "--json"]);
+    assert_eq!((&again["ended"], again["choices"].as_array().unwrap().len()), (&"narrow".into(), 0));
+    assert!(again["width"].as_f64().unwrap() <= 1.5, "{again:#}");
+    let planned = support::json(here, &["generate", "--adaptive", "--dry-run", "--json"]);
+    let first = &planned["choices"][0];
+    assert!(first["doubt_taken"].as_f64().unwrap() > 0.0 && first["seconds"].is_null(), "{planned:#}");
+    assert_eq!(support::json(here, &["history", "--json"]), history, "a dry run runs nothing");
+}
+
+#[test]
+fn killed_it_goes_on_where_it_was_and_keeps_the_budget() {
+    let folder = folder("");
+    let here = folder.path();
+    let arguments = ["generate", "--adaptive", "--budget", "2.5s", "--json"];
+    for pause in [400, 700, 300] {
+        let mut child = support::harp(here, &arguments).stdout(std::process::Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(pause));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let answer = support::json(here, &arguments);
+    assert_eq!(answer["ended"], "budget", "{answer:#}");
+    let used = spent(here);
+    assert!(used <= 2.6, "{used} s of 2.5 s");
+    let history = support::json(here, &["history", "--json"]);
+    let recorded = history.as_array().unwrap().len();
+    let made_last = answer["choices"].as_array().unwrap().len();
+    assert!(recorded > made_last, "nothing was kept of the killed calls");
+    let started = fs::read_to_string(here.join("log")).unwrap().lines().count();
+    assert!((recorded..=recorded + 3).contains(&started), "{started} starts for {recorded} runs, 3 kills");
+}
+
+/// A case shared by threads, each of which costs something: a minimum in the middle.
+const SHARED: &str = r#"#!/bin/sh
+exec sleep $(awk -v n="$1" -v t="$2" 'BEGIN { printf "%.4f", n * (0.02 + 0.6 / t + 0.025 * t) }')
+"#;
+
+const SHARED_EXPERIMENT: &str = r#"
+name = "shared"
+[program]
+command = "./shared.sh {n} {threads}"
+[parameters.n]
+type = "real"
+sd = [0.1, 0.2]
+fs = [1.0]
+test = [1.0]
+[allocation]
+threads = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16]
+"#;
+
+#[test]
+fn the_best_allocation_is_found_with_fewer_runs_than_there_are_allocations() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    write_program(here, "shared.sh", SHARED);
+    fs::write(here.join("harp.toml"), SHARED_EXPERIMENT).unwrap();
+    let answer = support::json(here, &["generate", "--adaptive", "--goal", "fastest", "--json"]);
+    assert_eq!(answer["ended"], "found", "{answer:#}");
+    let choices = answer["choices"].as_array().unwrap();
+    assert!(choices.len() <= 8, "{answer:#}");
+    assert!(choices.iter().all(|choice| choice["scale"] == "fs"), "{answer:#}");
+    // 0.27 s with 4, 5 and 6 threads, give or take 1.5 %; the next best is a tenth slower.
+    let threads = answer["best"]["allocation"]["threads"].as_i64().unwrap();
+    assert!((4..=6).contains(&threads), "{answer:#}");
+    let text = support::stdout(here, &["generate", "--adaptive", "--goal", "fastest"]);
+    assert!(text.contains("fastest: n=1 on ") && text.contains("of 10 allocations were run"), "{text}");
+
+    let failed = support::run(here, &["generate", "--adaptive", "--goal", "fastest", "--max-time", "1ms"], 4);
+    assert!(support::stderr(&failed).contains("no allocation that was run meets the limits"));
+    // Within what five core-minutes cost, the price of the best is told, too.
+    let cheapest = support::json(here, &["generate", "--adaptive", "--goal", "cheapest", "--json"]);
+    let price = |value: &Value| value["best"]["cost"].as_f64().unwrap();
+    assert!(price(&cheapest) <= price(&answer), "{cheapest:#}");
+}
+
+#[test]
+fn what_cannot_be_chosen_for_is_said() {
+    let folder = folder("");
+    let here = folder.path();
+    let refused = |arguments: &[&str], words: &str| {
+        let said = support::stderr(&support::run(here, arguments, 2));
+        assert!(said.contains(words), "{said}");
+    };
+    refused(&["generate", "--adaptive", "--for", "size=3"], "`size` is not a parameter or resource of law");
+    refused(&["generate", "--adaptive", "--for", "n=3"], "the case does not say `method`");
+    refused(
+        &["generate", "--adaptive", "--goal", "fastest"],
+        "there are 2 test cases, and a best allocation",
+    );
+    refused(&["generate", "--budget", "3s"], "--adaptive");
+    refused(&["generate", "--adaptive", "--until-width", "0.9"], "larger than 1");
+    let text = experiment("").replace("test = 4000\n", "");
+    fs::write(here.join("harp.toml"), text).unwrap();
+    refused(&["generate", "--adaptive"], "no `test` values: nothing is to be predicted");
+}
