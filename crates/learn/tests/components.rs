@@ -186,7 +186,8 @@ fn reuse_that_hurts_is_refused() {
     // Another program altogether: it hardly grows, and threads slow it down, unevenly.
     let other = made_up(|size, threads| 5.0 + threads * (1.0 + 0.5 * (size * 7.3).sin()));
     let options = BuildOptions::default();
-    let reused = build_from(&[own.clone()], &[("other".to_owned(), vec![other])], None, &options).unwrap();
+    let reused =
+        build_from(std::slice::from_ref(&own), &[("other".to_owned(), vec![other])], None, &options).unwrap();
     assert!(!reused.reuse.kept, "{}", reused.reuse.reason);
     assert!(reused.reuse.reason.contains("refused"));
     assert!(reused.model.correction.is_none());
