@@ -84,7 +84,7 @@ fn on_test(model: &TargetModel, table: &Dataset) -> Scores {
 }
 
 #[test]
-fn components_beat_one_model_of_the_whole() {
+fn on_made_up_trainings_with_few_runs_components_beat_one_model_of_the_whole() {
     let formula = Formula::parse(FORMULA).unwrap();
     for example in [MLP, CNN] {
         // So few small runs do not tell how time grows with epochs; the formula does.
@@ -138,7 +138,7 @@ fn only(tables: &[Dataset], rows: &[usize]) -> Vec<Dataset> {
 }
 
 #[test]
-fn a_tenth_of_the_runs_with_another_networks_runs_does_what_all_do_alone() {
+fn on_made_up_trainings_a_tenth_of_the_runs_with_anothers_does_what_all_do_alone() {
     let (source, target) = (tables(&MLP, 0.05), tables(&CNN, 0.05));
     let options = BuildOptions::default();
     let few = few_runs(&target[0], 0.1, 0.25);

@@ -155,7 +155,7 @@ pub fn learnable(recorded: &[Recorded]) -> Vec<Recorded> {
 }
 
 /// Which runs a model learns from, for those who later ask what it has not seen.
-fn learned(recorded: &[Recorded]) -> Option<Learned> {
+pub fn learned(recorded: &[Recorded]) -> Option<Learned> {
     let runs = learnable(recorded);
     let distinct = |mut names: Vec<String>| {
         names.sort();

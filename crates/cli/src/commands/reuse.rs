@@ -7,7 +7,7 @@ use harp_report::text::plural;
 use harp_report::{Cell, Column, Quantity, Table};
 use serde::Serialize;
 
-use super::build::{build_options, recorded_runs, without_test_cases, write_model};
+use super::build::{build_options, learned, recorded_runs, without_test_cases, write_model};
 use crate::arguments::Build;
 use crate::components;
 use crate::failure::Failure;
@@ -76,6 +76,7 @@ pub fn build_from(
     }
     let created_by = format!("harp {}", env!("CARGO_PKG_VERSION"));
     let model = ModelFile::new(&project.experiment.application(), &created_by, models);
+    let model = ModelFile { learned: learned(recorded), ..model };
     let file = arguments.model.clone().unwrap_or_else(|| project.model_file());
     project.make_state()?;
     write_model(&model, &file)?;

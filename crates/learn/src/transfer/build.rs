@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use harp_core::{Dataset, Row, Scale, Scores, Target, Value};
+use harp_core::{Dataset, Scores, Target, Value};
 use serde::{Deserialize, Serialize};
 
-use super::correct::{Correction, Known};
-use super::essential::essential;
-use super::similar::{common, weighted};
-use crate::custom::{Custom, Formula};
+use super::correct::Correction;
+use super::piece::{Own, Piece, Source, corrected_model, piece, runs_of};
+use crate::custom::{Custom, Formula, build_both_ways};
 use crate::model::case_of;
 use crate::table::Table;
 use crate::validate::{Character, Judged, Residuals};
-use crate::{BuildOptions, FEWEST_CONFIGURATIONS, LearnError, Measured, TargetModel, build};
+use crate::{BuildOptions, FEWEST_CONFIGURATIONS, LearnError, TargetModel, build};
 
 /// Reuse that errs this much more than the target's own runs is refused.
 const HURTS: f64 = 1.02;
@@ -49,16 +48,6 @@ pub struct Reuse {
     pub reason: String,
 }
 
-/// One thing to be learned: the target itself, or a component of it.
-struct Piece {
-    name: Option<String>,
-    table: Dataset,
-    model: TargetModel,
-    /// Features of the correction: all both have, as what matters may differ.
-    features: Vec<String>,
-    uses: Vec<SourceUse>,
-}
-
 /// A model and what reuse was worth.
 pub struct Reused {
     /// The model that is kept.
@@ -66,9 +55,6 @@ pub struct Reused {
     /// The comparison.
     pub reuse: Reuse,
 }
-
-/// A source: its name, and its tables of the target and of the components in the order asked for.
-type Source = (String, Vec<Dataset>);
 
 /// Builds a model from sources and a few runs of the target. `tables` holds the target's table first,
 /// then, with a formula, those of its components; every source has its tables in the same order.
@@ -104,7 +90,10 @@ pub fn build_from(
     let reason = reason(&uses, &reused, alone.as_ref(), kept);
     let reuse = Reuse { sources: uses, runs: known.len(), alone, reused, kept, reason };
     if !kept {
-        let mut model = build(whole, options)?;
+        let mut model = match formula {
+            Some(formula) => build_both_ways(whole, formula, &tables[1..], options)?.kept(),
+            None => build(whole, options)?,
+        };
         model.reuse = Some(Box::new(reuse.clone()));
         return Ok(Reused { model, reuse });
     }
@@ -120,98 +109,6 @@ pub fn build_from(
     model.explanation = reuse.reason.clone();
     model.reuse = Some(Box::new(reuse.clone()));
     Ok(Reused { model, reuse })
-}
-
-/// The runs of the target that can be learned from: case, truth, configuration, whether full scale.
-type Own = (BTreeMap<String, Value>, f64, usize, bool);
-
-fn runs_of(table: &Dataset) -> Vec<Own> {
-    let mut cases: Vec<BTreeMap<String, Value>> = Vec::new();
-    let mut found = Vec::new();
-    for row in table.rows.iter().filter(|row| row.scale != Scale::Test) {
-        let Some(actual) = row.observed.exact().filter(|value| *value > 0.0) else { continue };
-        let case = case_of(&table.columns, row);
-        let group = cases.iter().position(|known| *known == case).unwrap_or_else(|| {
-            cases.push(case.clone());
-            cases.len() - 1
-        });
-        found.push((case, actual, group, row.scale == Scale::Fs));
-    }
-    found
-}
-
-fn piece(
-    table: &Dataset,
-    index: usize,
-    sources: &[Source],
-    formula: Option<&Formula>,
-    options: &BuildOptions,
-) -> Result<Piece, LearnError> {
-    let mut features: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
-    for (_, tables) in sources {
-        let both = tables.get(index).map(|source| common(table, source)).unwrap_or_default();
-        features.retain(|name| both.contains(name));
-    }
-    // The formula says what it names itself; a component does not depend on it.
-    if let Some(formula) = formula {
-        features.retain(|name| !formula.names().contains(name.as_str()));
-    }
-    // What matters for every source.
-    let needed: Vec<Vec<String>> = sources
-        .iter()
-        .filter_map(|(_, tables)| tables.get(index))
-        .map(|source| essential(source, &features))
-        .collect();
-    let common = features.clone();
-    features.retain(|name| needed.iter().any(|names| names.contains(name)));
-    let mut pooled = Dataset { target: table.target.clone(), columns: Vec::new(), rows: Vec::new() };
-    let mut uses = Vec::new();
-    for (number, (application, tables)) in sources.iter().enumerate() {
-        let Some(source) = tables.get(index) else { continue };
-        let (rows, used, similarity) = weighted(table, source, &features);
-        let runs = source.rows.len();
-        uses.push(SourceUse {
-            application: application.clone(),
-            runs,
-            used,
-            similarity,
-            features: features.clone(),
-        });
-        pooled.columns = rows.columns;
-        // Configurations of different applications are never repetitions of each other. Cases a source
-        // only wanted to predict were measured, too: here they teach.
-        let apart = (number as u64 + 1) << 40;
-        let learned = |row: Row| Row {
-            group: row.group + apart,
-            scale: if row.scale == Scale::Test { Scale::Fs } else { row.scale },
-            ..row
-        };
-        pooled.rows.extend(rows.rows.into_iter().map(learned));
-    }
-    let model = build(&pooled, options)?;
-    let name = match (&table.target, formula) {
-        (Target::Metric(name), Some(_)) => Some(name.clone()),
-        _ => None,
-    };
-    Ok(Piece { name, table: table.clone(), model, features: common, uses })
-}
-
-impl Piece {
-    /// The source's model corrected by the target's runs, without one configuration if asked.
-    fn corrected(&self, without: Option<usize>, own: &[Own]) -> Correction {
-        let rows = self.table.rows.iter().filter(|row| row.scale != Scale::Test);
-        let known: Vec<Known> = rows
-            .filter_map(|row| {
-                let actual = row.observed.exact().filter(|value| *value > 0.0)?;
-                let case = case_of(&self.table.columns, row);
-                let group = own.iter().find(|(other, ..)| *other == case)?.2;
-                let said = self.model.estimate_and_distance(&case).ok()?.0;
-                Some(Known { case, residual: (actual / said).ln(), group })
-            })
-            .filter(|run| Some(run.group) != without)
-            .collect();
-        Correction::fit(&known, &self.features)
-    }
 }
 
 /// What the pieces say of a case together, and how far it lies beyond what they learned.
@@ -296,27 +193,4 @@ fn finished(
         model.custom = Some(Box::new(Custom { formula: formula.clone(), components: parts }));
     }
     Ok(model)
-}
-
-fn corrected_model(piece: Piece, own: &[Own]) -> TargetModel {
-    let correction = piece.corrected(None, own);
-    let mut model = piece.model;
-    widen(&mut model, &piece.table);
-    model.correction = Some(Box::new(correction));
-    model
-}
-
-/// What the target's own runs measured was measured, too.
-fn widen(model: &mut TargetModel, table: &Dataset) {
-    for feature in &mut model.features {
-        let Some(column) = table.columns.iter().position(|column| column.name == feature.name) else {
-            continue;
-        };
-        let Measured::Numbers { smallest, largest } = &mut feature.measured else { continue };
-        let rows = table.rows.iter().filter(|row| row.scale != Scale::Test);
-        for number in rows.filter_map(|row| row.cells[column].as_ref().and_then(Value::as_number)) {
-            *smallest = smallest.min(number);
-            *largest = largest.max(number);
-        }
-    }
 }

@@ -6,6 +6,7 @@ mod build;
 mod correct;
 mod essential;
 mod few;
+mod piece;
 mod similar;
 
 pub use build::{Reuse, Reused, SourceUse, build_from};
