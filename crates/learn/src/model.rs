@@ -180,7 +180,9 @@ impl TargetModel {
 
     /// Whether the case says everything the model looks at, in a form it can use.
     fn admit(&self, cells: &[Option<&Value>]) -> Result<(), LearnError> {
-        let used = self.pipeline.used(self.features.len());
+        let mut used = self.pipeline.used(self.features.len());
+        // Those after the ones it was learned with are looked at by a formula or a correction.
+        used.iter_mut().skip(self.pipeline.features()).for_each(|used| *used = true);
         for ((feature, cell), used) in self.features.iter().zip(cells).zip(used) {
             let name = || feature.name.clone();
             match (cell, &feature.measured) {
@@ -285,8 +287,13 @@ impl TargetModel {
         }
         self.custom.as_ref().map_or(Ok(()), |custom| custom.check())?;
         self.correction.as_ref().map_or(Ok(()), |correction| correction.check())?;
-        self.members.iter().try_for_each(|member| member.pipeline.check(self.features.len()))?;
-        self.pipeline.check(self.features.len())
+        let learned_with = self.pipeline.features();
+        let further = self.custom.is_some() || self.correction.is_some();
+        if self.features.len() < learned_with || (self.features.len() > learned_with && !further) {
+            return Err("the encoding has another number of features".to_owned());
+        }
+        self.members.iter().try_for_each(|member| member.pipeline.check(learned_with))?;
+        self.pipeline.check(learned_with)
     }
 }
 

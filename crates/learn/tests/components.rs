@@ -161,6 +161,17 @@ fn on_made_up_trainings_a_tenth_of_the_runs_with_anothers_does_what_all_do_alone
     let file = ModelFile::new("cnn", "test", vec![reused.model.clone()]);
     let read = ModelFile::from_text(&file.to_text().unwrap()).unwrap();
     assert_eq!(on_test(&read.targets[0], &target[0]).mape, with_others);
+    // The file names everything that counts: nothing else changes an answer, and nothing may lack.
+    let row = target[0].of_scale(Scale::Test).next().unwrap();
+    let whole: BTreeMap<String, Value> = (target[0].columns.iter().zip(&row.cells))
+        .filter_map(|(column, cell)| Some((column.name.clone(), cell.clone()?)))
+        .collect();
+    let mut case = whole.clone();
+    case.retain(|name, _| read.features.contains(name));
+    assert_eq!(read.targets[0].predict(&case).unwrap(), read.targets[0].predict(&whole).unwrap());
+    case.remove("epochs");
+    let error = read.targets[0].predict(&case).unwrap_err().to_string();
+    assert!(error.contains("`epochs`"), "{error}");
 }
 
 /// A made-up application: seconds from size and threads.

@@ -6,7 +6,7 @@ use harp_core::{Dataset, Scores, Target, Value};
 use serde::{Deserialize, Serialize};
 
 use super::correct::Correction;
-use super::piece::{Own, Piece, Source, corrected_model, piece, runs_of};
+use super::piece::{Own, Piece, Source, corrected_model, look_at, piece, runs_of};
 use crate::custom::{Custom, Formula, build_both_ways};
 use crate::model::case_of;
 use crate::table::Table;
@@ -189,6 +189,10 @@ fn finished(
     model.evidence.full_scale_runs += own_of(true);
     if let Some(formula) = formula {
         model.correction = None;
+        let is_column = |name: &&str| whole.columns.iter().any(|column| column.name == *name);
+        let named: Vec<String> =
+            formula.names().into_iter().filter(is_column).map(ToOwned::to_owned).collect();
+        look_at(&mut model, &named, &[whole]);
         model.formula = Some(format!("T ≈ {formula}"));
         model.custom = Some(Box::new(Custom { formula: formula.clone(), components: parts }));
     }

@@ -10,7 +10,7 @@ use super::essential::essential;
 use super::similar::{common, weighted};
 use crate::custom::Formula;
 use crate::model::case_of;
-use crate::{BuildOptions, LearnError, Measured, TargetModel, build};
+use crate::{BuildOptions, Feature, LearnError, Measured, TargetModel, build};
 
 /// One thing to be learned: the target itself, or a component of it.
 pub(super) struct Piece {
@@ -123,6 +123,7 @@ pub(super) fn corrected_model(piece: Piece, own: &[Own]) -> TargetModel {
     let correction = piece.corrected(None, own);
     let mut model = piece.model;
     widen(&mut model, &piece.table);
+    look_at(&mut model, &piece.features, &[&piece.table]);
     model.correction = Some(Box::new(correction));
     model
 }
@@ -130,14 +131,41 @@ pub(super) fn corrected_model(piece: Piece, own: &[Own]) -> TargetModel {
 /// What the target's own runs measured was measured, too.
 fn widen(model: &mut TargetModel, table: &Dataset) {
     for feature in &mut model.features {
-        let Some(column) = table.columns.iter().position(|column| column.name == feature.name) else {
-            continue;
-        };
         let Measured::Numbers { smallest, largest } = &mut feature.measured else { continue };
-        let rows = table.rows.iter().filter(|row| row.scale != Scale::Test);
-        for number in rows.filter_map(|row| row.cells[column].as_ref().and_then(Value::as_number)) {
+        for number in numbers(table, &feature.name) {
             *smallest = smallest.min(number);
             *largest = largest.max(number);
         }
     }
+}
+
+/// Adds features that the learned model itself does not look at, but its correction or its formula: a case
+/// must have them, and what was measured of them is known.
+pub(super) fn look_at(model: &mut TargetModel, names: &[String], tables: &[&Dataset]) {
+    for name in names {
+        if model.features.iter().any(|feature| feature.name == *name) {
+            continue;
+        }
+        let known: Vec<f64> = tables.iter().flat_map(|table| numbers(table, name)).collect();
+        let rows = tables.iter().map(|table| learnable(table).count()).sum::<usize>();
+        let measured = match known.is_empty() {
+            true => Measured::Nothing,
+            false => Measured::Numbers {
+                smallest: known.iter().copied().fold(f64::INFINITY, f64::min),
+                largest: known.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            },
+        };
+        let missing = known.len() < rows;
+        model.features.push(Feature { name: name.clone(), measured, missing, dropped: None });
+    }
+}
+
+fn learnable(table: &Dataset) -> impl Iterator<Item = &Row> {
+    table.rows.iter().filter(|row| row.scale != Scale::Test)
+}
+
+/// The values of a feature among the runs learned from.
+fn numbers(table: &Dataset, name: &str) -> Vec<f64> {
+    let Some(column) = table.columns.iter().position(|column| column.name == name) else { return Vec::new() };
+    learnable(table).filter_map(|row| row.cells[column].as_ref().and_then(Value::as_number)).collect()
 }
