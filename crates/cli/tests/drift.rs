@@ -72,20 +72,22 @@ fn a_program_that_changes_between_runs_is_noticed() {
     let warnings = advised["warnings"].to_string();
     assert!(warnings.contains("harp build --since"), "{advised:#}");
     let score = &advised["backtest"];
-    assert_eq!(
-        (&score["judged_on"], &score["cases"], &score["too_small"]),
-        (&"unseen".into(), &12.into(), &12.into())
-    );
+    assert_eq!((&score["judged_on"], &score["cases"]), (&"unseen".into(), &12.into()));
+    assert!(score["too_small"].as_u64().unwrap() >= 9, "{score:#}");
     assert!(score["mape"].as_f64().unwrap() > 30.0, "{score:#}");
 
     // A model of old and new runs together says so, and one of the new runs alone is right again.
     let built = support::json(here, &["build", "--json"]);
     let mixed = &built[0]["drift"];
-    assert!(mixed["cause"] == "program" && mixed["runs"] == 12 && about(&mixed["ratio"], 2.0), "{mixed:#}");
+    assert!(mixed["cause"] == "program" && about(&mixed["ratio"], 2.0), "{mixed:#}");
+    // The last of the old runs may by chance be the slowest of them.
+    assert!((11..=13).contains(&mixed["runs"].as_i64().unwrap()), "{mixed:#}");
     let message = mixed["message"].as_str().unwrap();
     let since = message.rsplit("--since ").next().unwrap();
     let built = support::json(here, &["build", "--since", since, "--json"]);
-    assert_eq!(built[0]["evidence"]["scaled_down_runs"], 12, "{built:#}");
+    // Runs that others on the machine disturbed are left out.
+    let learned = built[0]["evidence"]["scaled_down_runs"].as_i64().unwrap();
+    assert!((7..=13).contains(&learned), "{built:#}");
     assert!(drift(here).is_null());
     let answer = support::json(here, &["predict", "n=100", "--json"]);
     assert!(about(&answer["cases"][0]["predictions"][0]["estimate"], 0.2), "{answer:#}");

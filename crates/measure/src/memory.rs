@@ -165,10 +165,10 @@ impl MemoryMeter {
                 let total = self.sampled.max(largest);
                 let exceeded = self.limit.is_some_and(|limit| total > limit.0);
                 let memory = match self.samples {
-                    // The sample at the start was taken before the program had done anything: its
+                    // The samples at the start were taken before the program had done anything: its
                     // size is known only if the kernel saw it grow beyond harp's.
-                    0 | 1 if known == 0 => None,
-                    0 | 1 => Some((Bytes(total), MemorySource::LargestProcess)),
+                    0..=2 if known == 0 => None,
+                    0..=2 => Some((Bytes(total), MemorySource::LargestProcess)),
                     _ => (total > 0).then_some((Bytes(total), MemorySource::Sampled)),
                 };
                 Peak { memory, exceeded }

@@ -71,16 +71,16 @@ pub fn story(arguments: &Run, terminal: &Terminal) -> Result<Story, Failure> {
     }
     drop(session);
 
-    let view = run_view(&project, &model, arguments)?;
+    let mut view = run_view(&project, &model, arguments)?;
+    let learned = build::learnable(&build::recorded_runs(&project)?);
+    let drift = model.targets.iter().find_map(|target| drift::in_runs(&project, target, &learned));
+    drift::tell(drift.as_ref(), terminal);
+    view.warnings.extend(drift.map(|drift| drift.message));
     let page = arguments.html.clone().unwrap_or_else(|| project.page_file());
     project::write_whole(&page, &run_page(&view))?;
     if let Some(folder) = &arguments.charts {
         write_charts(&view, folder)?;
         terminal.say(&format!("wrote charts into {}", folder.display()));
-    }
-    let is_drift = |warning: &&String| warning.contains("harp build --since");
-    for warning in view.warnings.iter().filter(is_drift) {
-        terminal.say(&format!("warning: {warning}"));
     }
     if terminal.json {
         terminal.print_json(&view)?
@@ -95,8 +95,8 @@ fn run_view(project: &Project, model: &ModelFile, arguments: &Run) -> Result<Run
     let coverage = project.experiment.learn.interval;
     let mut targets = Vec::new();
     let mut warnings = Vec::new();
-    // A model that knows several machines is asked about this one.
-    let machine = Machine::find(project, model, None, None)?;
+    // A model that knows several machines is asked about this one, as far as it was measured.
+    let machine = Machine::find(project, model, None, None).unwrap_or_default();
     let machines = Machines::telling(project, &recorded);
     let mut unfinished = views::unfinished_tests(&recorded);
     unfinished.iter_mut().for_each(|case| machine.add(case));
@@ -106,9 +106,6 @@ fn run_view(project: &Project, model: &ModelFile, arguments: &Run) -> Result<Run
         targets.push(views::target_view(target, &table, &unfinished, coverage)?);
         warnings.extend(target.warnings.iter().map(|warning| format!("{}: {warning}", target.target)));
     }
-    let found =
-        model.targets.iter().find_map(|target| drift::in_runs(project, target, &build::learnable(&recorded)));
-    warnings.extend(found.map(|drift| drift.message));
     let plan = plan_of_largest(project, model, &recorded).transpose();
     let plan = match plan {
         Some(Ok(plan)) => Some(plan),

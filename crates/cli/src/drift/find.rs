@@ -1,6 +1,8 @@
 //! Where runs began to differ.
 
-use harp_core::{Run, Target};
+use std::collections::BTreeMap;
+
+use harp_core::{Run, Scale, Target};
 use harp_history::Recorded;
 use harp_learn::{Learned, ModelFile, TargetModel, change, shift};
 
@@ -52,7 +54,20 @@ pub fn in_runs(project: &Project, model: &TargetModel, recorded: &[Recorded]) ->
         .filter_map(|one| judged(model, &machines, &one.run).map(|(residual, _)| (one, residual)))
         .collect();
     seen.sort_by_key(|(recorded, _)| recorded.run.started);
-    let residuals: Vec<f64> = seen.iter().map(|(_, residual)| *residual).collect();
+    // Scales run one after the other: what a model has against one of them is no change in time.
+    let of_scale = |scale: Scale| -> f64 {
+        let mut own: Vec<f64> = seen
+            .iter()
+            .filter(|(recorded, _)| recorded.run.configuration.scale == scale)
+            .map(|(_, residual)| *residual)
+            .collect();
+        own.sort_by(f64::total_cmp);
+        own.get(own.len() / 2).copied().unwrap_or(0.0)
+    };
+    let middles: BTreeMap<Scale, f64> =
+        Scale::ALL.into_iter().map(|scale| (scale, of_scale(scale))).collect();
+    let residual = |one: &(&Recorded, f64)| one.1 - middles[&one.0.run.configuration.scale];
+    let residuals: Vec<f64> = seen.iter().map(residual).collect();
     let found = change(&residuals)?;
     let (before, since) = seen.split_at(found.first);
     let programs: Vec<String> = before.iter().filter_map(|(one, _)| one.program.clone()).collect();
