@@ -6,6 +6,7 @@ mod backtest;
 mod dnn;
 mod estimates;
 mod import;
+mod learn;
 mod since;
 mod site;
 mod slurm;
@@ -15,13 +16,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use harp_core::{Money, Scale, Seconds};
-use harp_learn::BuildOptions;
 
 pub use adaptive::{Adaptive, Goal, Per};
 pub use backtest::{Backtest, Judged};
-pub use dnn::{Dnn, DnnMemory, DnnModel, DnnTraining, Offloaded};
+pub use dnn::{Dnn, DnnMemory, DnnModel, DnnTime, DnnTraining, Offloaded};
 pub use estimates::Wanted;
 pub use import::{Import, ImportSlurm};
+pub use learn::{Ablate, Build, BuildSettings, ModelChoice, Models};
 pub use since::Since;
 pub use site::{Site, SiteBench, SiteCommand, SiteDiscover};
 pub use slurm::{Advise, Growth, Jobs, Submit, SweepJobs, Where, WithinJob};
@@ -94,7 +95,7 @@ pub enum Command {
     Status(Status),
     /// Learn a model from the runs
     #[command(
-        after_help = "Examples:\n  harp build\n  harp build --policy cost --seed 7\n  harp build --since 2026-03-01   after the program or the machine has changed"
+        after_help = "Examples:\n  harp build\n  harp build --policy cost --seed 7\n  harp build --from ../mnist-mlp\n  harp build --from ../mnist-mlp --share 10%\n  harp build --since 2026-03-01   after the program or the machine has changed"
     )]
     Build(Build),
     /// Show every candidate model with its scores, and why the winner won
@@ -105,6 +106,11 @@ pub enum Command {
         after_help = "Examples:\n  harp backtest\n  harp backtest --by time --target peak_memory\n  harp backtest --csv sweep.csv --target seconds --split split --ignore epoch_seconds --json"
     )]
     Backtest(Backtest),
+    /// Say what each axis of an experiment is worth: the error without it, and how many runs it needs
+    #[command(
+        after_help = "Examples:\n  harp ablate\n  harp ablate --target peak_memory --json\n  harp ablate --axis input=samples,batch --axis network=layers,neurons"
+    )]
+    Ablate(Ablate),
     /// Predict time and memory of cases that were never run
     #[command(
         after_help = "Examples:\n  harp predict n=320000 precision=1200 method=pow\n  harp predict --csv cases.csv --json"
@@ -133,7 +139,7 @@ pub enum Command {
     /// Write the runs of an experiment as CSV or JSON
     #[command(after_help = "Examples:\n  harp history\n  harp history --csv runs.csv")]
     History(History),
-    /// Say what training a neural network needs, from its description: memory, where it fits
+    /// Say what training a neural network needs, from its description: memory, where it fits, how long
     #[command(subcommand)]
     Dnn(Dnn),
     /// Read job traces of clusters: characterise, compare, convert, anonymise, make up, predict
@@ -246,80 +252,6 @@ pub struct Generate {
 pub struct Status {
     #[command(flatten)]
     pub experiment: ExperimentFile,
-}
-
-/// How a model is built.
-#[derive(Debug, Args)]
-pub struct BuildSettings {
-    /// How the model is chosen and what is asked for: upp=0.05 (at most 5 % of the jobs are killed),
-    /// cost (cheapest when killed jobs are run again), wtm or mae (as in the study). Without it, what
-    /// the experiment file says, or upp=0.05.
-    #[arg(long, value_name = "POLICY")]
-    pub policy: Option<harp_core::Policy>,
-    /// What errors cost while linear, neural and boosted models are trained: symmetric, pinball=0.9 (a
-    /// quantile), asymmetric=4 (errors below the truth count four times) or asymmetric (as many times
-    /// as being killed and run again costs).
-    #[arg(long, value_name = "LOSS", default_value_t)]
-    pub loss: harp_core::Loss,
-    /// How a killed job is run again, for the policy cost and for what requests cost in the end: double,
-    /// grow=1.5, or max=48h (at once with the largest limit).
-    #[arg(long, value_name = "RULE", default_value_t)]
-    pub rerun: harp_core::Reexecution,
-    /// Seed of everything random. Without it, the experiment file's.
-    #[arg(long, value_name = "NUMBER")]
-    pub seed: Option<u64>,
-    /// Use principal components with 99 % of the variance instead of the features.
-    #[arg(long)]
-    pub pca: bool,
-}
-
-impl BuildSettings {
-    /// The options where these settings say nothing, and what they say elsewhere.
-    pub fn over(&self, options: BuildOptions) -> BuildOptions {
-        BuildOptions {
-            policy: self.policy.unwrap_or(options.policy),
-            seed: self.seed.unwrap_or(options.seed),
-            principal_components: self.pca,
-            loss: self.loss,
-            reexecution: self.rerun,
-            ..options
-        }
-    }
-}
-
-/// Arguments of `harp build`.
-#[derive(Debug, Args)]
-pub struct Build {
-    #[command(flatten)]
-    pub experiment: ExperimentFile,
-    #[command(flatten)]
-    pub settings: BuildSettings,
-    /// Where to write the model. Without it, .harp/model.json beside the experiment file.
-    #[arg(long, value_name = "FILE")]
-    pub model: Option<PathBuf>,
-    /// Learn only from runs that began since then: a date or a moment (UTC), or a time ago such as 30d.
-    #[arg(long, value_name = "WHEN")]
-    pub since: Option<Since>,
-}
-
-/// Where a model is.
-#[derive(Debug, Args)]
-pub struct ModelChoice {
-    /// The model file. Without it, the experiment's.
-    #[arg(long, value_name = "FILE")]
-    pub model: Option<PathBuf>,
-}
-
-/// Arguments of `harp models`.
-#[derive(Debug, Args)]
-pub struct Models {
-    #[command(flatten)]
-    pub experiment: ExperimentFile,
-    #[command(flatten)]
-    pub model: ModelChoice,
-    /// Only this target: walltime, peak_memory, or a metric.
-    #[arg(long, value_name = "TARGET")]
-    pub target: Option<String>,
 }
 
 /// Arguments of `harp predict`.

@@ -7,6 +7,7 @@ mod arguments;
 mod cases;
 mod cells;
 mod commands;
+mod components;
 mod drift;
 mod failure;
 mod failures;

@@ -53,7 +53,7 @@ fn every_documented_key_is_there() {
         .collect();
     let header = "JobID|State|ElapsedRaw|Timelimit|JobName|NNodes|AllocCPUS|ReqMem|AllocTRES|MaxRSS|UserCPU|SystemCPU\n";
     fs::write(here.join("past.txt"), format!("{header}{past}")).unwrap();
-    let calls: [(&str, &[&str]); 28] = [
+    let calls: [(&str, &[&str]); 31] = [
         ("init", &["init", "--output", "new.toml", "--json", "--", "./app", "--size", "100"]),
         ("generate", &["generate", "--scale", "sd", "--json"]),
         ("generate --adaptive", &["generate", "chosen.toml", "--adaptive", "--json"]),
@@ -68,6 +68,9 @@ fn every_documented_key_is_there() {
         ("recommend", &["recommend", "n=30000", "--json"]),
         ("host", &["host", "--json"]),
         ("site", &["site", "--json"]),
+        ("build --from", &["build", "--from", "harp.toml", "--model", "other.json", "--json"]),
+        ("ablate", &["ablate", "--json"]),
+        ("dnn time", &["dnn", "time", "gpt2", "--gpu", "V100-16", "--samples", "1000", "--json"]),
         ("site list", &["site", "list", "--json"]),
         ("site show", &["site", "show", "osc-pitzer", "--json"]),
         ("site discover", &["site", "discover", "--file", scontrol, "--output", "cluster.toml", "--json"]),

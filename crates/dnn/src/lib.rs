@@ -11,6 +11,7 @@ pub mod gpu;
 pub mod memory;
 mod network;
 pub mod read;
+pub mod time;
 mod training;
 
 pub use error::ModelError;

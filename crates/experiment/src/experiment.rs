@@ -146,6 +146,19 @@ pub struct Learn {
     pub interval: f64,
     /// The site whose prices and limits count.
     pub site: Option<String>,
+    /// How targets are put together from components.
+    pub formulas: Vec<TargetFormula>,
+}
+
+/// A target as a formula of what the program reports.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TargetFormula {
+    /// The target.
+    pub target: Target,
+    /// The formula as written.
+    pub text: String,
+    /// The metrics in it.
+    pub components: Vec<String>,
 }
 
 /// One run to be done.

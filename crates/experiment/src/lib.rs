@@ -58,6 +58,7 @@ pub use design::{Plan, Surroundings};
 pub use diagnostic::{Diagnostic, Position, Severity};
 pub use experiment::{
     Budget, Constraint, Design, Experiment, Learn, Method, Parallel, PlannedRun, Resources, Schedule,
+    TargetFormula,
 };
 pub use expression::{Expression, ExpressionError};
 pub use initial::{Initial, init_from_command};

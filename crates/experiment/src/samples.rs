@@ -113,6 +113,7 @@ policy = "cost"
 targets = ["walltime", "peak_memory", "loss"]
 interval = 0.9
 site = "local"
+formulas = { walltime = "1.5 + terms * loss" }
 "#;
 
 /// A sample that has to be right.

@@ -105,6 +105,10 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
         members: others.map(|((_, weight), pipeline)| Member { weight: *weight, pipeline }).collect(),
         residuals,
         candidates: scored.candidates,
+        custom: None,
+        comparison: None,
+        correction: None,
+        reuse: None,
     };
     let contradicted = censored_warning(&built, dataset, &table);
     built.warnings.extend(contradicted);

@@ -57,13 +57,18 @@ struct Envelope {
 }
 
 impl ModelFile {
-    /// A file of these models; the feature order is that of the first.
+    /// A file of these models; the features are those of the first, then what only others look at.
     pub fn new(application: &str, created_by: &str, targets: Vec<TargetModel>) -> ModelFile {
-        let features = targets.first().map(|model| model.features.iter().map(|f| f.name.clone()).collect());
+        let mut features: Vec<String> = Vec::new();
+        for feature in targets.iter().flat_map(|model| &model.features) {
+            if !features.contains(&feature.name) {
+                features.push(feature.name.clone());
+            }
+        }
         ModelFile {
             application: application.to_owned(),
             created_by: created_by.to_owned(),
-            features: features.unwrap_or_default(),
+            features,
             targets,
             learned: None,
         }

@@ -10,10 +10,12 @@
 //! the same data and seed give the same model on any number of threads. Rows of scale `test` are
 //! never looked at, and runs killed at a limit train as lower bounds, never as if they had finished.
 
+mod ablate;
 mod backtest;
 mod build;
 mod candidate;
 mod choose;
+mod custom;
 mod describe;
 mod drift;
 mod ensemble;
@@ -30,11 +32,14 @@ mod regress;
 mod search;
 mod statistics;
 mod table;
+mod transfer;
 mod validate;
 
+pub use ablate::{Ablation, Axis, AxisWorth, ablate};
 pub use backtest::{Backtest, BacktestIntervals, BacktestModel, BacktestRequest, BacktestRows, backtest};
 pub use build::{FEWEST_CONFIGURATIONS, build};
 pub use candidate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind, Reexecuted};
+pub use custom::{BothWays, Comparison, Custom, Formula, FormulaError, Kept, build_both_ways};
 pub use drift::{Change, Shift, change, shift};
 pub use error::{LearnError, ModelFileError};
 pub use evaluate::{EvaluatedCase, Evaluation};
@@ -44,3 +49,4 @@ pub use model::{TargetModel, Validation};
 pub use next::{Doubt, Gain, Place};
 pub use options::BuildOptions;
 pub use search::{Outlook, outlooks};
+pub use transfer::{Correction, Reuse, Reused, SourceUse, build_from, few_runs};

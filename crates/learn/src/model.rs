@@ -9,9 +9,11 @@ use harp_core::{
 use serde::{Deserialize, Serialize};
 
 use crate::choose::cheapest_request;
+use crate::custom::{Comparison, Custom};
 use crate::ensemble::{Member, Said, together};
 use crate::pipeline::Pipeline;
 use crate::prepare::Beyond;
+use crate::transfer::{Correction, Reuse};
 use crate::validate::Residuals;
 use crate::{Candidate, Feature, LearnError, Measured};
 
@@ -74,6 +76,18 @@ pub struct TargetModel {
     pub(crate) members: Vec<Member>,
     /// Where the truth may lie around its prediction.
     pub(crate) residuals: Residuals,
+    /// The components it is put together from, where that is better than one model of the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub custom: Option<Box<Custom>>,
+    /// How a formula of components did beside one model of the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<Box<Comparison>>,
+    /// What the few runs of the application say of a model of another one's runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correction: Option<Box<Correction>>,
+    /// What reuse of other applications' runs is worth.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reuse: Option<Box<Reuse>>,
 }
 
 impl TargetModel {
@@ -87,7 +101,13 @@ impl TargetModel {
         let cells: Vec<Option<&Value>> =
             self.features.iter().map(|feature| case.get(&feature.name)).collect();
         self.admit(&cells)?;
-        let (centre, beyond) = self.centre(&cells);
+        let (centre, beyond) = match &self.custom {
+            Some(custom) => custom.centre(case)?,
+            None => {
+                let (centre, beyond) = self.centre(&cells);
+                (centre * self.correct(case), beyond)
+            }
+        };
         let stretch = self.stretch(&cells, beyond);
         let distribution = self.distribution(centre, stretch)?;
         let estimate = distribution.median();
@@ -117,6 +137,23 @@ impl TargetModel {
         })
     }
 
+    /// The middle of the prediction, and how far beyond the measured range the case lies.
+    pub(crate) fn estimate_and_distance(
+        &self,
+        case: &BTreeMap<String, Value>,
+    ) -> Result<(f64, Beyond), LearnError> {
+        let cells: Vec<Option<&Value>> =
+            self.features.iter().map(|feature| case.get(&feature.name)).collect();
+        self.admit(&cells)?;
+        let (centre, beyond) = self.centre(&cells);
+        Ok((centre * self.residuals.location.exp() * self.correct(case), beyond))
+    }
+
+    /// What a model of another application's runs is multiplied by.
+    fn correct(&self, case: &BTreeMap<String, Value>) -> f64 {
+        self.correction.as_ref().map_or(1.0, |correction| correction.logarithm(case).exp())
+    }
+
     /// What the members say together, and how far beyond the measured range the case lies.
     fn centre(&self, cells: &[Option<&Value>]) -> (f64, Beyond) {
         let (first, beyond) = self.pipeline.predict(cells);
@@ -143,7 +180,9 @@ impl TargetModel {
 
     /// Whether the case says everything the model looks at, in a form it can use.
     fn admit(&self, cells: &[Option<&Value>]) -> Result<(), LearnError> {
-        let used = self.pipeline.used(self.features.len());
+        let mut used = self.pipeline.used(self.features.len());
+        // Those after the ones it was learned with are looked at by a formula or a correction.
+        used.iter_mut().skip(self.pipeline.features()).for_each(|used| *used = true);
         for ((feature, cell), used) in self.features.iter().zip(cells).zip(used) {
             let name = || feature.name.clone();
             match (cell, &feature.measured) {
@@ -246,8 +285,15 @@ impl TargetModel {
         if !weights().all(|weight| weight > 0.0) || weights().sum::<f64>() >= 1.0 {
             return Err("the weights of the members are not shares".to_owned());
         }
-        self.members.iter().try_for_each(|member| member.pipeline.check(self.features.len()))?;
-        self.pipeline.check(self.features.len())
+        self.custom.as_ref().map_or(Ok(()), |custom| custom.check())?;
+        self.correction.as_ref().map_or(Ok(()), |correction| correction.check())?;
+        let learned_with = self.pipeline.features();
+        let further = self.custom.is_some() || self.correction.is_some();
+        if self.features.len() < learned_with || (self.features.len() > learned_with && !further) {
+            return Err("the encoding has another number of features".to_owned());
+        }
+        self.members.iter().try_for_each(|member| member.pipeline.check(learned_with))?;
+        self.pipeline.check(learned_with)
     }
 }
 

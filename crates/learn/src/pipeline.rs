@@ -76,6 +76,11 @@ impl Pipeline {
         self.fitted.predict(&row).max(1e-300).ln()
     }
 
+    /// How many features it was learned with.
+    pub(crate) fn features(&self) -> usize {
+        self.encoder.features.len()
+    }
+
     /// For each feature whether it is looked at.
     pub(crate) fn used(&self, features: usize) -> Vec<bool> {
         let columns = self.encoder.columns();

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use harp_core::Bytes;
+use harp_core::{Bytes, Seconds};
+use harp_dnn::time::Epochs;
 use harp_dnn::{OffloadTarget, Optimizer, Precision, Recompute, Zero};
 
 use super::parse_setting;
@@ -16,6 +17,11 @@ pub enum Dnn {
         after_help = "Examples:\n  harp dnn memory llama-2-7b --gpu A100-80 --gpus 8 --zero 3 --sequence 2048 --flash\n  harp dnn memory config.json --precision fp32 --optimizer momentum --batch 32\n  harp dnn memory resnet50 --batch 256 --site osc-pitzer --chart memory.svg\n  harp dnn memory 'dense:784,{neurons}x{layers},10' --set neurons=512 --set layers=3 --calibrate runs.csv\n\nFormulas and their sources: docs/dnn.md. Exits with 4 where --gpu is too small."
     )]
     Memory(DnnMemory),
+    /// Say how long a training takes, by its parts, how it scales over GPUs, and how many cores feed one
+    #[command(
+        after_help = "Examples:\n  harp dnn time resnet50 --gpu V100-16 --gpus 4 --batch 64 --precision fp16 --samples 1281167 --epochs 90 --load-seconds 8ms --cores-per-gpu 6\n  harp dnn time gpt2 --gpu A100-80 --batch 16 --samples 100000 --epochs 3..10 --flash\n  harp dnn time bert-base --gpu H100-80 --batch 32 --sequence 128 --samples 1e6 --measured steps.csv\n\nA GPU that was never run on is predicted from its descriptors, with a wide interval: docs/dnn.md."
+    )]
+    Time(DnnTime),
 }
 
 /// A network.
@@ -135,6 +141,55 @@ pub struct DnnMemory {
     /// Write the parts as a waterfall chart to this SVG file.
     #[arg(long, value_name = "FILE")]
     pub chart: Option<PathBuf>,
+}
+
+/// Arguments of `harp dnn time`.
+#[derive(Debug, Args)]
+pub struct DnnTime {
+    #[command(flatten)]
+    pub model: DnnModel,
+    #[command(flatten)]
+    pub training: DnnTraining,
+    /// The GPU.
+    #[arg(long, value_name = "GPU")]
+    pub gpu: String,
+    /// Samples of the training data.
+    #[arg(long, value_name = "COUNT", value_parser = parse_count)]
+    pub samples: u64,
+    /// Passes over the data: a number, or 5..20 where training may stop early.
+    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = parse_epochs)]
+    pub epochs: Epochs,
+    /// What one core takes to load and prepare a sample.
+    #[arg(long, value_name = "TIME", default_value = "0")]
+    pub load_seconds: Seconds,
+    /// Cores that load for one GPU.
+    #[arg(long, value_name = "COUNT", default_value = "1")]
+    pub cores_per_gpu: f64,
+    /// What passes before the first step.
+    #[arg(long, value_name = "TIME", default_value = "0")]
+    pub start_seconds: Seconds,
+    /// Bandwidth of one node to the others, in GB/s.
+    #[arg(long, value_name = "GB/S", default_value = "25")]
+    pub network: f64,
+    /// Steps that were measured, on one GPU of any kind: a CSV file with the columns gpu, step_seconds,
+    /// and batch or sequence where they differ.
+    #[arg(long, value_name = "FILE")]
+    pub measured: Option<PathBuf>,
+}
+
+fn parse_count(text: &str) -> Result<u64, String> {
+    match text.parse::<f64>() {
+        Ok(count) if (1.0..=1e15).contains(&count) && count.fract() == 0.0 => Ok(count as u64),
+        _ => Err("write a whole number above 0, for example 1281167 or 1e6".to_owned()),
+    }
+}
+
+fn parse_epochs(text: &str) -> Result<Epochs, String> {
+    let (fewest, most) = text.split_once("..").unwrap_or((text, text));
+    match (fewest.trim().parse::<f64>(), most.trim().parse::<f64>()) {
+        (Ok(fewest), Ok(most)) if fewest > 0.0 && most >= fewest && most < 1e9 => Ok(Epochs { fewest, most }),
+        _ => Err("write a number above 0, or the fewest and the most as 5..20".to_owned()),
+    }
 }
 
 fn parse_shape(text: &str) -> Result<Shape, String> {

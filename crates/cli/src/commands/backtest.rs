@@ -7,14 +7,16 @@ use std::time::Instant;
 
 use harp_core::{Dataset, Scale, Target};
 use harp_history::SweepColumns;
-use harp_learn::{Backtest, BuildOptions};
+use harp_learn::{Backtest, BothWays, BuildOptions, Kept};
 use harp_report::text::{number, plural};
 use harp_report::{Cell, Column, Quantity, Table};
 use serde::Serialize;
 
 use super::build::{build_options, recorded_runs, without_test_cases};
 use crate::arguments::{self, Judged};
+use crate::components;
 use crate::failure::{Exit, Failure};
+use crate::machines::Machines;
 use crate::project::Project;
 use crate::terminal::Terminal;
 
@@ -24,10 +26,44 @@ struct Answer<'a> {
     target: String,
     #[serde(flatten)]
     backtest: &'a Backtest,
+    compared: Option<Compared>,
+}
+
+/// One model of the whole beside the formula of components, on the same runs.
+#[derive(Serialize)]
+struct Compared {
+    formula: String,
+    kept: Kept,
+    basic: Short,
+    custom: Short,
+}
+
+/// The scores that decide.
+#[derive(Serialize)]
+struct Short {
+    mape: f64,
+    upp: f64,
+    up_mape: Option<f64>,
+    request_upp: f64,
+    reserved_ratio: f64,
+}
+
+impl Short {
+    fn of(backtest: &Backtest) -> Short {
+        Short {
+            mape: backtest.scores.mape,
+            upp: backtest.scores.upp,
+            up_mape: backtest.scores.up_mape,
+            request_upp: backtest.request.upp,
+            reserved_ratio: backtest.request.reserved_ratio,
+        }
+    }
 }
 
 /// Learns from some runs and judges on the others.
 pub fn backtest(arguments: &arguments::Backtest, terminal: &Terminal) -> Result<(), Failure> {
+    let mut both = None;
+    let started = Instant::now();
     let (dataset, name, options) = match &arguments.csv {
         Some(file) => {
             let dataset = sweep(file, arguments, terminal)?;
@@ -38,13 +74,21 @@ pub fn backtest(arguments: &arguments::Backtest, terminal: &Terminal) -> Result<
             let project = Project::load(&arguments.file, terminal)?;
             let dataset = history(&project, arguments)?;
             let name = dataset.target.to_string();
-            (dataset, name, build_options(&project, &arguments.settings))
+            let options = build_options(&project, &arguments.settings);
+            if arguments.by == Judged::Scale {
+                let recorded = recorded_runs(&project)?;
+                let (runs, _) = without_test_cases(&project, &recorded);
+                both = components::both_ways(&project, &runs, &dataset, &Machines::default(), &options)?;
+            }
+            (dataset, name, options)
         }
     };
-    let started = Instant::now();
-    let backtest = harp_learn::backtest(&dataset, &options, || started.elapsed().as_secs_f64())?;
+    let (backtest, compared) = match both {
+        Some(both) => compare(both, &dataset, started.elapsed().as_secs_f64())?,
+        None => (harp_learn::backtest(&dataset, &options, || started.elapsed().as_secs_f64())?, None),
+    };
     if terminal.json {
-        return terminal.print_json(&Answer { target: name, backtest: &backtest });
+        return terminal.print_json(&Answer { target: name, backtest: &backtest, compared });
     }
     for warning in &backtest.warnings {
         terminal.say(&format!("warning: {warning}"));
@@ -57,8 +101,52 @@ pub fn backtest(arguments: &arguments::Backtest, terminal: &Terminal) -> Result<
         harp_core::Seconds(backtest.seconds_to_build),
     ))?;
     terminal.print_table(&scores(&backtest, Quantity::of(&dataset.target)))?;
+    if let Some(compared) = &compared {
+        terminal.print("")?;
+        terminal.print_table(&compared_table(compared))?;
+    }
     let formula = backtest.model.formula.as_ref().map_or(String::new(), |formula| format!("\n{formula}"));
     terminal.print(&format!("{}{formula}\n", backtest.model.explanation))
+}
+
+/// Judges both ways on the same runs; the one that was kept answers.
+fn compare(both: BothWays, dataset: &Dataset, seconds: f64) -> Result<(Backtest, Option<Compared>), Failure> {
+    let basic = Backtest::of(&both.basic, dataset, seconds)?;
+    let custom = both.custom.as_ref().map(|model| Backtest::of(model, dataset, seconds)).transpose()?;
+    let (Some(found), Some(custom)) = (both.basic.comparison.as_deref(), custom) else {
+        return Ok((basic, None));
+    };
+    let compared = Compared {
+        formula: found.formula.clone(),
+        kept: found.kept,
+        basic: Short::of(&basic),
+        custom: Short::of(&custom),
+    };
+    Ok((if found.kept == Kept::Custom { custom } else { basic }, Some(compared)))
+}
+
+fn compared_table(compared: &Compared) -> Table {
+    let mut table = Table::new([
+        Column::left("on the same runs"),
+        Column::right("MAPE"),
+        Column::right("below the truth"),
+        Column::right("by"),
+        Column::right("killed at the request"),
+        Column::right("reserved"),
+    ]);
+    let ways = [("one model of the whole", &compared.basic), (compared.formula.as_str(), &compared.custom)];
+    for (name, short) in ways {
+        let percent = |value: f64| Cell::number(format!("{} %", number(value)), value);
+        table.push([
+            Cell::text(name),
+            percent(short.mape),
+            percent(short.upp),
+            short.up_mape.map_or_else(Cell::missing, percent),
+            percent(short.request_upp),
+            Cell::number(format!("{} ×", number(short.reserved_ratio)), short.reserved_ratio),
+        ]);
+    }
+    table
 }
 
 /// The rows of a CSV file; without a column that splits them, the latest are judged.

@@ -4,11 +4,13 @@ use std::path::Path;
 
 use harp_core::{Run, Scale, Target};
 use harp_history::Recorded;
-use harp_learn::{BuildOptions, Learned, ModelFile, TargetModel};
+use harp_learn::{BuildOptions, Comparison, Kept, Learned, ModelFile, TargetModel};
 use harp_report::text::plural;
 use serde::Serialize;
 
+use super::reuse;
 use crate::arguments::{Build, BuildSettings};
+use crate::components;
 use crate::drift::{self, Drift};
 use crate::failure::{Exit, Failure};
 use crate::machines::Machines;
@@ -27,6 +29,7 @@ struct Built<'a> {
     scores: Option<&'a harp_core::Scores>,
     evidence: &'a harp_core::Evidence,
     warnings: &'a [String],
+    comparison: Option<&'a Comparison>,
     drift: Option<&'a Drift>,
 }
 
@@ -36,6 +39,9 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<(), Failure> {
     let mut runs = recorded_runs(&project)?;
     if let Some(since) = arguments.since {
         since.keep(&mut runs, |recorded| recorded.run.started)?;
+    }
+    if !arguments.from.is_empty() {
+        return reuse::build_from(&project, &runs, arguments, terminal);
     }
     let model = build_model(&project, &runs, &arguments.settings, terminal)?;
     let file = arguments.model.clone().unwrap_or_else(|| project.model_file());
@@ -95,7 +101,7 @@ pub fn build_model(
                 plural(skipped.failed, "run")
             ));
         }
-        match harp_learn::build(&table, &options) {
+        match components::learn(project, &runs, &table, &machines, &options) {
             Ok(model) => {
                 for warning in &model.warnings {
                     terminal.say(&format!("warning: {target}: {warning}"));
@@ -149,7 +155,7 @@ pub fn learnable(recorded: &[Recorded]) -> Vec<Recorded> {
 }
 
 /// Which runs a model learns from, for those who later ask what it has not seen.
-fn learned(recorded: &[Recorded]) -> Option<Learned> {
+pub fn learned(recorded: &[Recorded]) -> Option<Learned> {
     let runs = learnable(recorded);
     let distinct = |mut names: Vec<String>| {
         names.sort();
@@ -168,19 +174,40 @@ fn learned(recorded: &[Recorded]) -> Option<Learned> {
 fn summary<'a>(model: &'a TargetModel, drift: Option<&'a Drift>) -> Built<'a> {
     Built {
         target: &model.target,
-        winner: model.winner().map(ToString::to_string),
+        winner: winner_of(model),
         formula: crate::views::formula(model),
         explanation: &model.explanation,
         scores: model.winner().and_then(|winner| winner.scores.as_ref()),
         evidence: &model.evidence,
         warnings: &model.warnings,
+        comparison: model.comparison.as_deref(),
         drift,
+    }
+}
+
+/// The model's name: the formula where it is put together from components.
+fn winner_of(model: &TargetModel) -> Option<String> {
+    match &model.custom {
+        Some(custom) => Some(format!("put together: {}", custom.formula)),
+        None => model.winner().map(ToString::to_string),
     }
 }
 
 fn describe(model: &TargetModel, built: &Built<'_>) -> String {
     let mut lines = vec![format!("{}: {}", model.target, built.winner.as_deref().unwrap_or("no model"))];
     lines.extend(built.formula.as_ref().map(|formula| format!("  {formula}")));
-    lines.push(format!("  {}", built.explanation));
+    let by_parts = built.comparison.is_some_and(|comparison| comparison.kept == Kept::Custom);
+    if let Some(comparison) = built.comparison {
+        let times = plural(comparison.runs, "prediction");
+        lines.push(format!("  in {times} of runs that neither saw, {}", comparison.reason));
+    }
+    for (name, component) in model.custom.iter().flat_map(|custom| &custom.components) {
+        let winner = component.winner().map(ToString::to_string).unwrap_or_default();
+        lines.push(format!("  {name}: {winner}"));
+        lines.extend(crate::views::formula(component).map(|formula| format!("    {formula}")));
+    }
+    if !by_parts {
+        lines.push(format!("  {}", built.explanation));
+    }
     lines.join("\n")
 }

@@ -1,5 +1,6 @@
 //! One file a command. Each takes its arguments, calls rooms, and prints.
 
+mod ablate;
 mod advise;
 mod backtest;
 mod build;
@@ -15,6 +16,7 @@ mod plan;
 mod predict;
 mod recommend;
 mod reference;
+mod reuse;
 mod run;
 mod simulate;
 mod site;
@@ -46,6 +48,7 @@ pub fn run(command: Command, terminal: &Terminal) -> Result<ExitCode, Failure> {
         Command::Generate(arguments) => return generate::generate(&arguments, terminal),
         Command::Status(arguments) => status::status(&arguments, terminal)?,
         Command::Build(arguments) => build::build(&arguments, terminal)?,
+        Command::Ablate(arguments) => ablate::ablate(&arguments, terminal)?,
         Command::Backtest(arguments) => backtest::backtest(&arguments, terminal)?,
         Command::Models(arguments) => models::models(&arguments, terminal)?,
         Command::Predict(arguments) => predict::predict(&arguments, terminal)?,

@@ -197,5 +197,6 @@ pub(super) fn learn(spec: &Spec, metrics: &[MetricRule<Template>], sink: &mut Si
         targets,
         interval: spec.learn.interval.as_ref().map_or(0.9, |interval| interval.value),
         site: spec.learn.site.as_ref().map(|site| site.value.clone()),
+        formulas: Vec::new(),
     }
 }

@@ -4,6 +4,7 @@
 mod design;
 mod expressions;
 mod files;
+mod formulas;
 mod metrics;
 mod names;
 mod parameters;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use harp_core::Scale;
 
 use super::names::Names;
-use super::{design, expressions, metrics, parameters, program};
+use super::{design, expressions, formulas, metrics, parameters, program};
 use crate::spec::{self, Sink, Spec};
 use crate::{Diagnostic, Experiment, Severity};
 
@@ -45,7 +45,8 @@ fn check(spec: &Spec, sink: &mut Sink<'_>) -> Option<Experiment> {
     let computation_order = expressions::computation_order(&parameters, spec, sink);
     let designs = design::designs(spec, &scales, &parameters, &resources, sink);
     let schedule = design::schedule(spec);
-    let learn = design::learn(spec, &metrics, sink);
+    let mut learn = design::learn(spec, &metrics, sink);
+    learn.formulas = formulas::check(spec, &learn.targets, &metrics, &mut names, sink);
     names.report_unused(spec, &resources, sink);
     let mut program = program?;
     program::settle_directory(&mut program, &metrics, spec, sink);

@@ -225,6 +225,20 @@ fn single_mistakes() {
         (said("name = 'a\n"), "1:10: not TOML"),
         (with("[learn]\ntargets = ['memory']"), "hint: did you mean \"peak_memory\"?"),
         (with("[learn]\ntargets = ['Runtime']"), "hint: did you mean \"walltime\"?"),
+        (with("[learn.formulas]\nwalltime = 'terms * 2'"), "8:12: the formula `terms * 2` has no component"),
+        (
+            with("[metrics.m]\njson = 'a'\n[learn.formulas]\nwalltime = 'm ** 2'"),
+            "10:12: `**` cannot stand in a formula",
+        ),
+        (
+            with("[metrics.m]\njson = 'a'\n[learn.formulas]\ncpu_time = 'm'"),
+            "10:1: `cpu_time` is not learned",
+        ),
+        (
+            with("[metrics.m]\njson = 'a'\n[learn.formulas]\nwalltime = 'm +'"),
+            "10:16: in the formula `m +`: the expression ends too early",
+        ),
+        (with("[learn.formulas]\nwalltime = 3"), "8:12: the formula of `walltime` is a text"),
         (said("program = 3\nname = 'a'\n"), "1:11: `program` is a table, not 3"),
     ] {
         let right = match expected {

@@ -305,6 +305,13 @@ pub(crate) static LEARN: Table = Table {
             "How probable it is that the truth lies in the interval of a prediction.",
             "0.9",
         ),
+        key(
+            "formulas",
+            Shape::Variables,
+            "none",
+            "How a target is put together from components that the program reports as metrics, with `+ - * /`, `min` and `max`, parameters and resources: each component gets a model of its own. `harp build` compares that with one model of the whole and keeps the better.",
+            r#"{ walltime = "load_seconds + epochs * epoch_seconds" }"#,
+        ),
         key("site", Shape::Text, "this machine", "The site whose prices and limits count.", r#""local""#),
     ],
 };

@@ -334,7 +334,19 @@ fn design(table: &DeTable<'_>, keys: &'static Table, sink: &mut Sink<'_>) -> Des
 
 fn learn(table: &DeTable<'_>, sink: &mut Sink<'_>) -> LearnSpec {
     let mut section = Section::open(table, &LEARN, sink);
+    let mut formulas = Vec::new();
+    for (name, item) in section.entries("formulas", sink) {
+        match text(item.get_ref()) {
+            Some(value) => formulas.push((name, Located { value, span: item.span() })),
+            None => sink.error(
+                item.span().start,
+                format!("the formula of `{}` is a text", name.value),
+                format!("such as  {} = \"load_seconds + epochs * epoch_seconds\"", name.value),
+            ),
+        }
+    }
     LearnSpec {
+        formulas,
         policy: section.policy("policy", sink),
         targets: section.key_offset("targets").map(|_| section.texts("targets", sink)),
         interval: section.number("interval", sink),

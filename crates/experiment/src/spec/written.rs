@@ -155,4 +155,5 @@ pub(crate) struct LearnSpec {
     pub(crate) targets: Option<Vec<Located<String>>>,
     pub(crate) interval: Written<f64>,
     pub(crate) site: Written<String>,
+    pub(crate) formulas: Vec<(Located<String>, Located<String>)>,
 }

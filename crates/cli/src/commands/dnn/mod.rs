@@ -4,6 +4,7 @@ mod fitting;
 mod memory;
 mod model;
 mod peaks;
+mod time;
 
 use std::process::ExitCode;
 
@@ -15,5 +16,6 @@ use crate::terminal::Terminal;
 pub fn dnn(command: &Dnn, terminal: &Terminal) -> Result<ExitCode, Failure> {
     match command {
         Dnn::Memory(arguments) => memory::memory(arguments, terminal),
+        Dnn::Time(arguments) => time::time(arguments, terminal).map(|()| ExitCode::SUCCESS),
     }
 }
