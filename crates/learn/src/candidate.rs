@@ -31,6 +31,8 @@ pub enum ModelKind {
     Process,
     /// Gaussian process on logarithms over a power law.
     TrendProcess,
+    /// Power law, a curve of each feature, and a Gaussian process of all together.
+    CurvesProcess,
     /// Sum of power laws, and a Gaussian process of what it leaves.
     PosynomialProcess,
     /// Curved power law, and a Gaussian process of what it leaves.
@@ -47,7 +49,7 @@ pub enum ModelKind {
 
 impl ModelKind {
     /// All of them, in the order of the table.
-    pub const ALL: [ModelKind; 17] = [
+    pub const ALL: [ModelKind; 18] = [
         ModelKind::Constant,
         ModelKind::Linear,
         ModelKind::Tree,
@@ -59,6 +61,7 @@ impl ModelKind {
         ModelKind::Posynomial,
         ModelKind::Process,
         ModelKind::TrendProcess,
+        ModelKind::CurvesProcess,
         ModelKind::PosynomialProcess,
         ModelKind::CurvedProcess,
         ModelKind::Boosting,
@@ -81,6 +84,7 @@ impl ModelKind {
             ModelKind::Posynomial => "sum of power laws",
             ModelKind::Process => "Gaussian process",
             ModelKind::TrendProcess => "power law + Gaussian process",
+            ModelKind::CurvesProcess => "curves + Gaussian process",
             ModelKind::PosynomialProcess => "power laws + Gaussian process",
             ModelKind::CurvedProcess => "curved law + Gaussian process",
             ModelKind::CurvedBoosting => "curved law + boosted trees",

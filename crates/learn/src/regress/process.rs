@@ -24,6 +24,8 @@ const LEAST_NOISE: f64 = 0.005;
 pub(crate) struct ProcessRegression {
     /// Whether a power law lies underneath.
     pub trend: bool,
+    /// Whether each feature has a curve of its own beside what all bend together.
+    pub curves: bool,
 }
 
 /// ln T = centre + slopes · place + Σ weight · exp(−½ Σ ((place − point)/length)²).
@@ -37,6 +39,24 @@ pub(crate) struct Process {
     /// Runs, in units of the lengths.
     pub points: Vec<Vec<f64>>,
     pub weights: Vec<f64>,
+    /// Curves of single features, where there are any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub curves: Vec<Curve>,
+}
+
+/// Σ weight · exp(−½ ((place − at)/length)²) along one feature.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Curve {
+    pub length: f64,
+    pub at: Vec<f64>,
+    pub weights: Vec<f64>,
+}
+
+/// What a process is made of besides the smooth function of all features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shape {
+    pub trend: bool,
+    pub curves: bool,
 }
 
 impl Regressor for ProcessRegression {
@@ -46,7 +66,7 @@ impl Regressor for ProcessRegression {
 
     fn fit(&self, training: &Training<'_>) -> Result<Fitted, String> {
         let logarithms: Vec<f64> = training.targets.iter().map(|target| target.ln()).collect();
-        Process::fit(training, &logarithms, self.trend).map(Fitted::Process)
+        Process::fit(training, &logarithms, Shape { trend: self.trend, curves: self.curves }).map(Fitted::Process)
     }
 }
 
@@ -57,6 +77,9 @@ struct Scales {
     amplitude: f64,
     noise: f64,
     slope: f64,
+    /// Of the curves of single features.
+    height: f64,
+    widths: Vec<f64>,
 }
 
 /// Rows in the log space and their values around the mean.
@@ -67,12 +90,12 @@ struct Points<'a> {
     noises: Vec<f64>,
     /// Variance of the values.
     variance: f64,
-    trend: bool,
+    shape: Shape,
 }
 
 impl Process {
     /// Fits the process to the given logarithms, or says why it cannot.
-    pub(super) fn fit(training: &Training<'_>, logarithms: &[f64], trend: bool) -> Result<Process, String> {
+    pub(super) fn fit(training: &Training<'_>, logarithms: &[f64], shape: Shape) -> Result<Process, String> {
         let width = training.inputs.first().map_or(0, Vec::len);
         let needed = (CONFIGURATIONS_PER_SCALE * (width + 2) as f64).ceil() as usize;
         if training.configurations < needed || width == 0 {
@@ -82,7 +105,7 @@ impl Process {
         let places: Vec<Vec<f64>> = training.inputs.iter().map(|row| space.apply(row)).collect();
         let chosen = spread_out(training, MOST_ROWS);
         let centre = mean(chosen.iter().map(|&row| logarithms[row])).unwrap_or(0.0);
-        let points = |rows: &[usize]| Points::of(&places, logarithms, training, rows, centre, trend);
+        let points = |rows: &[usize]| Points::of(&places, logarithms, training, rows, centre, shape);
         let all = points(&chosen);
         let mut scales = all.believed(width);
         let mut seen = 0;
@@ -97,7 +120,7 @@ impl Process {
         let solved = factor.solve(all.values.clone());
         let lengths: Vec<f64> = scales.lengths.iter().map(|length| length.exp()).collect();
         let amplitude = (2.0 * scales.amplitude).exp();
-        let slope = if trend { (2.0 * scales.slope).exp() } else { 0.0 };
+        let slope = if shape.trend { (2.0 * scales.slope).exp() } else { 0.0 };
         let slopes = (0..width)
             .map(|column| {
                 slope * all.places.iter().zip(&solved).map(|(place, w)| place[column] * w).sum::<f64>()
@@ -112,6 +135,7 @@ impl Process {
                 .map(|place| place.iter().zip(&lengths).map(|(x, length)| x / length).collect())
                 .collect(),
             weights: solved.iter().map(|weight| amplitude * weight).collect(),
+            curves: if shape.curves { all.curves(&scales, &solved) } else { Vec::new() },
             lengths,
             space,
         };
@@ -129,7 +153,8 @@ impl Process {
             .zip(&self.weights)
             .map(|(point, weight)| weight * (-0.5 * distance(point, &scaled)).exp())
             .sum();
-        self.centre + dot(&self.slopes, &place) + smooth
+        let curves: f64 = self.curves.iter().zip(&place).map(|(curve, &x)| curve.value(x)).sum();
+        self.centre + dot(&self.slopes, &place) + smooth + curves
     }
 
     pub(super) fn predict(&self, row: &[f64]) -> f64 {
@@ -164,6 +189,13 @@ impl Process {
     }
 }
 
+impl Curve {
+    fn value(&self, x: f64) -> f64 {
+        let one = |(at, weight): (&f64, &f64)| weight * (-0.5 * ((x - at) / self.length).powi(2)).exp();
+        self.at.iter().zip(&self.weights).map(one).sum()
+    }
+}
+
 /// At most so many rows, evenly; heavy rows (full scale) up to half of them.
 fn spread_out(training: &Training<'_>, most: usize) -> Vec<usize> {
     let count = training.inputs.len();
@@ -194,7 +226,7 @@ impl<'a> Points<'a> {
         training: &Training<'_>,
         rows: &[usize],
         centre: f64,
-        trend: bool,
+        shape: Shape,
     ) -> Points<'a> {
         let values: Vec<f64> = rows.iter().map(|&row| logarithms[row] - centre).collect();
         let variance = mean(values.iter().map(|value| value * value)).unwrap_or(0.0).max(1e-6);
@@ -204,7 +236,7 @@ impl<'a> Points<'a> {
             values,
             noises: rows.iter().map(|&row| lightest / training.weights[row]).collect(),
             variance,
-            trend,
+            shape,
         }
     }
 
@@ -216,6 +248,8 @@ impl<'a> Points<'a> {
             amplitude: deviation - 0.4,
             noise: deviation.min(0.0) - 2.5,
             slope: deviation - 0.7,
+            height: deviation - 1.5,
+            widths: vec![0.7; width],
         }
     }
 
@@ -223,11 +257,31 @@ impl<'a> Points<'a> {
     fn likeliest(&self, start: Scales, steps: usize) -> Scales {
         let width = start.lengths.len();
         let believed = self.believed(width);
-        let start = start.numbers(self.trend);
+        let start = start.numbers(self.shape);
         let (numbers, _) = minimise(start, steps, |numbers, gradient| {
-            self.surprise(&Scales::of(numbers, width, &believed), &believed, gradient)
+            self.surprise(&Scales::of(numbers, width, &believed, self.shape), &believed, gradient)
         });
-        Scales::of(&numbers, width, &believed)
+        Scales::of(&numbers, width, &believed, self.shape)
+    }
+
+    /// The curves of single features; runs at one place count together.
+    fn curves(&self, scales: &Scales, solved: &[f64]) -> Vec<Curve> {
+        let height = (2.0 * scales.height).exp();
+        let one = |(column, width): (usize, &f64)| {
+            let mut found: Vec<(f64, f64)> =
+                self.places.iter().zip(solved).map(|(place, w)| (place[column], height * w)).collect();
+            found.sort_by(|a, b| a.0.total_cmp(&b.0));
+            found.dedup_by(|next, kept| {
+                let same = next.0 == kept.0;
+                if same {
+                    kept.1 += next.1;
+                }
+                same
+            });
+            let (at, weights) = found.into_iter().unzip();
+            Curve { length: width.exp(), at, weights }
+        };
+        scales.widths.iter().enumerate().map(one).collect()
     }
 
     /// The lower triangle of the covariance; `None` if a number is not finite.
@@ -258,13 +312,23 @@ impl<'a> Points<'a> {
     }
 
     fn whole(&self, scales: &Scales, mut kernel: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
-        let slope = if self.trend { (2.0 * scales.slope).exp() } else { 0.0 };
+        let slope = if self.shape.trend { (2.0 * scales.slope).exp() } else { 0.0 };
         let noise = (2.0 * scales.noise).exp() + LEAST_NOISE * LEAST_NOISE;
+        let height = (2.0 * scales.height).exp();
+        let narrow: Vec<f64> = scales.widths.iter().map(|width| (-width).exp()).collect();
         for (row, values) in kernel.iter_mut().enumerate() {
             for (column, value) in values[..=row].iter_mut().enumerate() {
                 *value += self.variance;
                 if slope > 0.0 {
                     *value += slope * dot(self.places[row], self.places[column]);
+                }
+                if self.shape.curves {
+                    let places = self.places[row].iter().zip(self.places[column]);
+                    *value += height
+                        * places
+                            .zip(&narrow)
+                            .map(|((l, r), n)| (-0.5 * ((l - r) * n).powi(2)).exp())
+                            .sum::<f64>();
                 }
             }
             values[row] += noise * self.noises[row];
@@ -286,8 +350,11 @@ impl<'a> Points<'a> {
         let inverse = factor.inverse();
         let width = scales.lengths.len();
         let mut along = vec![0.0; width];
-        let (mut of_amplitude, mut of_noise, mut of_slope) = (0.0, 0.0, 0.0);
-        let slope = if self.trend { (2.0 * scales.slope).exp() } else { 0.0 };
+        let (mut of_amplitude, mut of_noise, mut of_slope, mut of_height) = (0.0, 0.0, 0.0, 0.0);
+        let mut of_widths = vec![0.0; width];
+        let height = (2.0 * scales.height).exp();
+        let narrow: Vec<f64> = scales.widths.iter().map(|width| (-width).exp()).collect();
+        let slope = if self.shape.trend { (2.0 * scales.slope).exp() } else { 0.0 };
         let noise = (2.0 * scales.noise).exp();
         for row in 0..solved.len() {
             for column in 0..=row {
@@ -301,6 +368,15 @@ impl<'a> Points<'a> {
                 if slope > 0.0 {
                     of_slope += 2.0 * share * slope * dot(self.places[row], self.places[column]);
                 }
+                if self.shape.curves {
+                    let places = self.places[row].iter().zip(self.places[column]);
+                    for (index, ((l, r), n)) in places.zip(&narrow).enumerate() {
+                        let beyond = ((l - r) * n).powi(2);
+                        let value = share * height * (-0.5 * beyond).exp();
+                        of_height += 2.0 * value;
+                        of_widths[index] += value * beyond;
+                    }
+                }
                 if row == column {
                     of_noise += 2.0 * share * noise * self.noises[row];
                 }
@@ -311,14 +387,20 @@ impl<'a> Points<'a> {
         }
         gradient[width] = of_amplitude;
         gradient[width + 1] = of_noise;
-        if self.trend {
+        if self.shape.trend {
             gradient[width + 2] = of_slope;
         }
-        let numbers = scales.numbers(self.trend);
-        let middle = believed.numbers(self.trend);
+        if self.shape.curves {
+            let first = width + 2 + usize::from(self.shape.trend);
+            gradient[first] = of_height;
+            gradient[first + 1..].copy_from_slice(&of_widths);
+        }
+        let numbers = scales.numbers(self.shape);
+        let middle = believed.numbers(self.shape);
         let mut surprise = 0.5 * dot(&self.values, &solved) + factor.half_log_determinant();
         for (index, (number, middle)) in numbers.iter().zip(&middle).enumerate() {
-            let deviation = if index < width { 1.0 } else { 1.5 };
+            let first = width + 3 + usize::from(self.shape.trend);
+            let deviation = if index < width || index >= first { 1.0 } else { 1.5 };
             let beyond = (number - middle) / deviation;
             surprise += 0.5 * beyond * beyond;
             gradient[index] += beyond / deviation;
@@ -328,23 +410,35 @@ impl<'a> Points<'a> {
 }
 
 impl Scales {
-    fn numbers(&self, trend: bool) -> Vec<f64> {
+    fn numbers(&self, shape: Shape) -> Vec<f64> {
         let mut numbers = self.lengths.clone();
         numbers.extend([self.amplitude, self.noise]);
-        if trend {
+        if shape.trend {
             numbers.push(self.slope);
+        }
+        if shape.curves {
+            numbers.push(self.height);
+            numbers.extend(&self.widths);
         }
         numbers
     }
 
-    fn of(numbers: &[f64], width: usize, otherwise: &Scales) -> Scales {
+    fn of(numbers: &[f64], width: usize, otherwise: &Scales, shape: Shape) -> Scales {
         let number =
             |index: usize, fallback: f64| numbers.get(index).map_or(fallback, |n| n.clamp(-12.0, 12.0));
+        let first = width + 2 + usize::from(shape.trend);
         Scales {
             lengths: (0..width).map(|index| number(index, 0.0).clamp(-3.0, 6.0)).collect(),
             amplitude: number(width, otherwise.amplitude),
             noise: number(width + 1, otherwise.noise),
-            slope: number(width + 2, otherwise.slope),
+            slope: if shape.trend { number(width + 2, otherwise.slope) } else { otherwise.slope },
+            height: if shape.curves { number(first, otherwise.height) } else { otherwise.height },
+            widths: (0..width)
+                .map(|index| match shape.curves {
+                    true => number(first + 1 + index, 0.0).clamp(-3.0, 6.0),
+                    false => otherwise.widths[index],
+                })
+                .collect(),
         }
     }
 }
@@ -363,7 +457,7 @@ mod tests {
         let weights = vec![1.0; targets.len()];
         let training = Training::plain(&inputs, &targets, &weights);
         let logarithms: Vec<f64> = targets.iter().map(|target| target.ln()).collect();
-        Process::fit(&training, &logarithms, trend).unwrap()
+        Process::fit(&training, &logarithms, Shape { trend, curves: false }).unwrap()
     }
 
     #[test]
@@ -395,17 +489,18 @@ mod tests {
             law: None,
         };
         let rows: Vec<usize> = (0..12).collect();
-        let points = Points::of(&places, &values, &training, &rows, 0.1, true);
+        let shape = Shape { trend: true, curves: true };
+        let points = Points::of(&places, &values, &training, &rows, 0.1, shape);
         let believed = points.believed(2);
-        let start = [0.3, 0.8, -0.4, -1.5, -0.6];
-        let mut gradient = vec![0.0; 5];
-        let mut ignored = vec![0.0; 5];
-        points.surprise(&Scales::of(&start, 2, &believed), &believed, &mut gradient);
-        for index in 0..5 {
+        let start = [0.3, 0.8, -0.4, -1.5, -0.6, -0.9, 0.4, 0.1];
+        let mut gradient = vec![0.0; 8];
+        let mut ignored = vec![0.0; 8];
+        points.surprise(&Scales::of(&start, 2, &believed, shape), &believed, &mut gradient);
+        for index in 0..8 {
             let mut value = |step: f64| {
                 let mut moved = start;
                 moved[index] += step;
-                points.surprise(&Scales::of(&moved, 2, &believed), &believed, &mut ignored)
+                points.surprise(&Scales::of(&moved, 2, &believed, shape), &believed, &mut ignored)
             };
             let slope = (value(1e-5) - value(-1e-5)) / 2e-5;
             assert!(

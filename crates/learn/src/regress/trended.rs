@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::boosting::Boosted;
 use super::posynomial::Posynomial;
 use super::power_law::{PowerLaw, PowerLawRegression};
-use super::process::Process;
+use super::process::{Process, Shape};
 use super::{Fitted, Regressor, Training};
 
 /// Which law, and which model learns what it leaves.
@@ -70,7 +70,7 @@ impl Regressor for TrendedRegression {
             return Err("the law leaves what is not a number".to_owned());
         }
         let rest = match self.rest {
-            RestKind::Process => Rest::Process(Process::fit(training, &left, false)?),
+            RestKind::Process => Rest::Process(Process::fit(training, &left, Shape { trend: false, curves: false })?),
             RestKind::Boosting => Rest::Boosted(Boosted::fit(training, &left)?),
         };
         Ok(Fitted::Trended(Trended { law, rest }))
