@@ -70,7 +70,9 @@ impl Regressor for TrendedRegression {
             return Err("the law leaves what is not a number".to_owned());
         }
         let rest = match self.rest {
-            RestKind::Process => Rest::Process(Process::fit(training, &left, Shape { trend: false, curves: false })?),
+            RestKind::Process => {
+                Rest::Process(Process::fit(training, &left, Shape { trend: false, curves: false })?)
+            }
             RestKind::Boosting => Rest::Boosted(Boosted::fit(training, &left)?),
         };
         Ok(Fitted::Trended(Trended { law, rest }))
