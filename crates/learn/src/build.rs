@@ -8,7 +8,7 @@ use crate::ensemble::{Ensemble, Member};
 use crate::pipeline::Pipeline;
 use crate::prepare::{Prepared, without_disturbed};
 use crate::table::Table;
-use crate::validate::{Character, Plan, Residuals, balanced, judge, seed_of};
+use crate::validate::{Character, Plan, Residuals, balanced, error_inside, judge, seed_of};
 use crate::{BuildOptions, LearnError, Mix, ModelKind, TargetModel};
 
 /// Fewest different configurations that can teach anything.
@@ -36,7 +36,7 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
     }
     let one_sided = matches!(dataset.target, Target::Walltime | Target::CpuTime);
     let table = if one_sided && options.remove_outliers { without_disturbed(table) } else { table };
-    let character = Character::of(&table);
+    let mut character = Character::of(&table);
     let plan = Plan::of(&table, options.seed);
     let mut verdicts = judge(&table, &plan, &character, options);
     let ensemble = options.models.contains(&ModelKind::Ensemble).then(|| Ensemble::of(&verdicts)).flatten();
@@ -51,7 +51,15 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
     let judged = scored.judged[winner].unwrap_or_default();
     // What is shipped learned from every full-scale run, so the interval comes from the fits of the
     // same model that saw most of them.
-    let residuals = Residuals::of(scored.nearest_to_shipped(winner), &character);
+    let members = match scored.candidates[winner].model {
+        ModelKind::Ensemble => members,
+        model => vec![(model, 1.0)],
+    };
+    let said = scored.nearest_to_shipped(winner);
+    if Residuals::rest_on_few_full_scale(said) {
+        character.knows(error_inside(&table, &members, options));
+    }
+    let residuals = Residuals::of(said, &character);
 
     let all: Vec<usize> = (0..table.rows.len()).collect();
     let rows = match scored.candidates[winner].mix {
@@ -62,10 +70,6 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
     let fit = |model: ModelKind| {
         let seed = seed_of(options.seed, model, usize::MAX);
         Pipeline::fit(model, &prepared, options, seed)
-    };
-    let members = match scored.candidates[winner].model {
-        ModelKind::Ensemble => members,
-        model => vec![(model, 1.0)],
     };
     let mut fitted = Vec::new();
     for (model, _) in &members {

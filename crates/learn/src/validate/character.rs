@@ -18,7 +18,8 @@ pub(crate) struct Character {
     /// Standard deviation between repetitions; 0 where nothing is repeated.
     pub noise: f64,
     /// What is known of the scale of residuals beforehand: the larger of the noise and of what a
-    /// power law leaves unexplained; `None` where neither is known.
+    /// power law leaves unexplained, or the chosen models inside the measured range; `None` where
+    /// nothing is known.
     pub prior: Option<f64>,
     /// Whether the target is the same in all runs but for noise.
     pub flat: bool,
@@ -52,6 +53,12 @@ impl Character {
             slowdowns: table.disturbed.iter().map(|disturbed| disturbed.slowdown).collect(),
             repeated_runs: repetitions.into_iter().filter(|&count| count > 1).sum(),
         }
+    }
+
+    /// How far the chosen models are off inside the measured range says more of their error than a
+    /// law that was not chosen.
+    pub(crate) fn knows(&mut self, error_inside: Option<f64>) {
+        self.prior = error_inside.map(|error| error.max(self.noise)).or(self.prior);
     }
 }
 

@@ -307,7 +307,7 @@ fn correlation(left: &[f64], right: &[f64]) -> f64 {
     if scale > 0.0 { product(left, l, right, r) / scale } else { 0.0 }
 }
 
-fn shuffle(values: &mut [usize], seed: u64) {
+pub(super) fn shuffle(values: &mut [usize], seed: u64) {
     let mut random = Pcg64::seed_from_u64(seed);
     for last in (1..values.len()).rev() {
         values.swap(last, (random.next_u64() % (last as u64 + 1)) as usize);

@@ -6,8 +6,8 @@
 //! own distance. With at least twenty configurations they then speak for themselves: the i-th of n is
 //! the i/(n+1) quantile, so that mass 1/(n+1) stays beyond either end, and the tails follow Student's
 //! t. With fewer they only give a location and a scale. The scale of so few is hardly known, so it is
-//! pooled with what is known beforehand, the noise between repetitions and what a power law leaves
-//! unexplained, as if that were the scale of a few residuals more (the scaled inverse-χ² prior:
+//! pooled with what is known beforehand, the noise between repetitions and what a power law, or the
+//! chosen models among the scaled-down runs, leave unexplained, as if that were the scale of a few residuals more (the scaled inverse-χ² prior:
 //! Gelman et al., Bayesian Data Analysis, 2.6); Student's t with as many degrees of freedom follows.
 //! Runs that something else slowed down add an upper tail of their own.
 
@@ -66,9 +66,7 @@ impl Core {
     fn of(judged: &[Judged], character: &Character) -> Core {
         let mut sorted: Vec<f64> = judged.iter().map(Judged::residual).collect();
         sorted.sort_by(f64::total_cmp);
-        let mut groups: Vec<usize> = judged.iter().map(|said| said.group).collect();
-        groups.sort_unstable();
-        groups.dedup();
+        let configurations = configurations(judged);
         // Full-scale runs are what is to be predicted; where there are some, they alone tell a bias.
         let full_scale: Vec<Judged> = judged.iter().copied().filter(|said| said.full_scale).collect();
         let of = if full_scale.is_empty() { judged } else { &full_scale };
@@ -81,7 +79,7 @@ impl Core {
             .collect();
         let location = bias(&mut medians);
         let square = mean(sorted.iter().map(|r| (r - location).powi(2))).unwrap_or(0.0);
-        let count = groups.len() as f64;
+        let count = configurations as f64;
         let (known, weight) = match character.prior {
             Some(prior) => (prior * prior, PRIOR_FREEDOM),
             None => (0.0, 0.0),
@@ -92,12 +90,19 @@ impl Core {
         // Where there was nothing to choose from, only the location was.
         let spent = if character.flat { 1.0 } else { SELECTION };
         let scale = pooled.max(character.noise).max(SMALLEST_SCALE) * (1.0 + spent / count.max(1.0)).sqrt();
-        Core { sorted, location, square, scale, freedom, count: groups.len() }
+        Core { sorted, location, square, scale, freedom, count: configurations }
     }
 
     fn student(&self, level: f64) -> f64 {
         (self.location + self.scale * student_quantile(level, self.freedom)).clamp(-FARTHEST, FARTHEST)
     }
+}
+
+fn configurations(judged: &[Judged]) -> usize {
+    let mut groups: Vec<usize> = judged.iter().map(|said| said.group).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    groups.len()
 }
 
 /// What predictions are off by, surely. The standard error of a median is 1.2533 σ/√n for normal
@@ -145,6 +150,11 @@ impl Residuals {
             quantiles[index].1 = quantiles[index].1.max(quantiles[index - 1].1);
         }
         Residuals { quantiles, location: core.location, scale: core.scale, spans: 0.0 }
+    }
+
+    /// Whether they will come from full-scale runs of too few configurations to speak for themselves.
+    pub(crate) fn rest_on_few_full_scale(judged: &[Judged]) -> bool {
+        judged.iter().any(|said| said.full_scale) && configurations(judged) < ENOUGH
     }
 
     /// Whether they make a distribution.
