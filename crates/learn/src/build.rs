@@ -8,7 +8,7 @@ use crate::ensemble::{Ensemble, Member};
 use crate::pipeline::Pipeline;
 use crate::prepare::{Prepared, without_disturbed};
 use crate::table::Table;
-use crate::validate::{Character, Plan, Residuals, balanced, error_inside, judge, seed_of};
+use crate::validate::{Character, Plan, Residuals, balanced, judge, seed_of};
 use crate::{BuildOptions, LearnError, Mix, ModelKind, TargetModel};
 
 /// Fewest different configurations that can teach anything.
@@ -36,7 +36,7 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
     }
     let one_sided = matches!(dataset.target, Target::Walltime | Target::CpuTime);
     let table = if one_sided && options.remove_outliers { without_disturbed(table) } else { table };
-    let mut character = Character::of(&table);
+    let character = Character::of(&table);
     let plan = Plan::of(&table, options.seed);
     let mut verdicts = judge(&table, &plan, &character, options);
     let ensemble = options.models.contains(&ModelKind::Ensemble).then(|| Ensemble::of(&verdicts)).flatten();
@@ -48,18 +48,14 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
         let reason = scored.candidates.iter().rev().find_map(|candidate| candidate.excluded.clone());
         return Err(nothing(reason.unwrap_or_else(|| "there were none".to_owned())));
     };
-    let judged = scored.judged[winner].unwrap_or_default();
+    let model = scored.candidates[winner].model;
+    let judged = scored.outcomes[winner].map_or(&[][..], |outcome| &outcome.judged);
     // What is shipped learned from every full-scale run, so the interval comes from the fits of the
     // same model that saw most of them.
-    let members = match scored.candidates[winner].model {
-        ModelKind::Ensemble => members,
-        model => vec![(model, 1.0)],
+    let residuals = match scored.nearest_to_shipped(model) {
+        Some(outcome) => Residuals::of(&outcome.judged, &character.knowing(&outcome.inside)),
+        None => Residuals::of(&[], &character),
     };
-    let said = scored.nearest_to_shipped(winner);
-    if Residuals::rest_on_few_full_scale(said) {
-        character.knows(error_inside(&table, &members, options));
-    }
-    let residuals = Residuals::of(said, &character);
 
     let all: Vec<usize> = (0..table.rows.len()).collect();
     let rows = match scored.candidates[winner].mix {
@@ -71,6 +67,7 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
         let seed = seed_of(options.seed, model, usize::MAX);
         Pipeline::fit(model, &prepared, options, seed)
     };
+    let members = if model == ModelKind::Ensemble { members } else { vec![(model, 1.0)] };
     let mut fitted = Vec::new();
     for (model, _) in &members {
         fitted.push(fit(*model).map_err(&nothing)?);

@@ -3,7 +3,7 @@
 use harp_core::{Policy, Reexecution, Scores};
 
 use crate::ensemble::error;
-use crate::validate::{Judged, Verdict};
+use crate::validate::{Judged, Outcome, Verdict};
 use crate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind, Reexecuted};
 
 /// Models compete for the lowest cost whose own error is at most this times the lowest.
@@ -15,15 +15,15 @@ const MOST_FACTORS: usize = 400;
 /// Predictions are scored up to here, so that their squares are numbers.
 const LARGEST: f64 = 1e140;
 
-/// The table, and beside each row what was judged (`None` when excluded).
+/// The table, and beside each row what the model said (`None` when excluded).
 pub(crate) struct Table<'a> {
     pub candidates: Vec<Candidate>,
-    pub judged: Vec<Option<&'a [Judged]>>,
+    pub outcomes: Vec<Option<&'a Outcome>>,
 }
 
 /// Scores every verdict under every adjustment.
 pub(crate) fn tabulate(verdicts: &[Verdict], reexecution: Reexecution) -> Table<'_> {
-    let mut table = Table { candidates: Vec::new(), judged: Vec::new() };
+    let mut table = Table { candidates: Vec::new(), outcomes: Vec::new() };
     for verdict in verdicts {
         let row = |kind, factor| Candidate {
             model: verdict.model,
@@ -68,16 +68,16 @@ pub(crate) fn tabulate(verdicts: &[Verdict], reexecution: Reexecution) -> Table<
                 reexecution: Reexecuted::of(&pairs, reexecution),
                 ..row(kind, factor)
             };
-            table.push(candidate, Some(&outcome.judged));
+            table.push(candidate, Some(outcome));
         }
     }
     table
 }
 
 impl<'a> Table<'a> {
-    fn push(&mut self, candidate: Candidate, judged: Option<&'a [Judged]>) {
+    fn push(&mut self, candidate: Candidate, outcome: Option<&'a Outcome>) {
         self.candidates.push(candidate);
-        self.judged.push(judged);
+        self.outcomes.push(outcome);
     }
 
     /// The winner under a policy; among equals the first of the table.
@@ -135,20 +135,15 @@ impl<'a> Table<'a> {
 
     /// How far a model is off before any factor, when it has learned from most full-scale runs.
     fn error(&self, model: ModelKind) -> Option<f64> {
-        let mix = self.largest_mix(model)?;
-        let same = |candidate: &Candidate| candidate.model == model && candidate.mix == mix;
-        let judged = self.candidates.iter().zip(&self.judged);
-        let judged = judged.filter(|(candidate, _)| same(candidate)).find_map(|(_, judged)| *judged)?;
-        error(model, judged)
+        error(model, self.nearest_to_shipped(model)?)
     }
 
-    /// What the winner's model said when it had learned from most full-scale runs.
-    pub(crate) fn nearest_to_shipped(&self, winner: usize) -> &'a [Judged] {
-        let model = self.candidates[winner].model;
-        let mix = self.largest_mix(model);
-        let same = |candidate: &Candidate| candidate.model == model && Some(candidate.mix) == mix;
-        let mut both = self.candidates.iter().zip(&self.judged);
-        both.find_map(|(candidate, judged)| if same(candidate) { *judged } else { None }).unwrap_or_default()
+    /// What a model said when it had learned from most full-scale runs.
+    pub(crate) fn nearest_to_shipped(&self, model: ModelKind) -> Option<&'a Outcome> {
+        let mix = self.largest_mix(model)?;
+        let same = |candidate: &Candidate| candidate.model == model && candidate.mix == mix;
+        let mut both = self.candidates.iter().zip(&self.outcomes);
+        both.find_map(|(candidate, outcome)| if same(candidate) { *outcome } else { None })
     }
 }
 

@@ -72,7 +72,7 @@ impl Ensemble {
             let judged = verdicts.iter().filter(|verdict| verdict.model == model);
             let judged = judged.filter_map(|verdict| Some((verdict, verdict.outcome.as_ref().ok()?)));
             let Some((verdict, outcome)) = judged.max_by_key(|(verdict, _)| verdict.mix) else { continue };
-            if let Some(error) = error(model, &outcome.judged) {
+            if let Some(error) = error(model, outcome) {
                 best.push((verdict, outcome, error));
             }
         }
@@ -93,21 +93,26 @@ impl Ensemble {
         }
         let weights: Vec<f64> = best.iter().map(|(_, _, error)| error.max(1e-6).powf(POWER)).collect();
         let total: f64 = weights.iter().sum();
-        let judged = (0..rows)
-            .map(|row| {
-                let said: Vec<Said> = best
-                    .iter()
-                    .zip(&weights)
-                    .map(|((verdict, outcome, _), weight)| Said {
-                        weight: *weight,
-                        value: outcome.judged[row].predicted,
-                        extrapolates: verdict.model.extrapolates(),
-                    })
-                    .collect();
-                let judged = best[0].1.judged[row];
-                Judged { predicted: together(&said, judged.spans > 0.0), ..judged }
-            })
-            .collect();
+        let spoken = |of: &[Judged], said_by: &dyn Fn(&Outcome, usize) -> Option<f64>| -> Vec<Judged> {
+            of.iter()
+                .enumerate()
+                .map(|(index, judged)| {
+                    let said = best.iter().zip(&weights).filter_map(|((verdict, outcome, _), weight)| {
+                        let extrapolates = verdict.model.extrapolates();
+                        Some(Said { weight: *weight, value: said_by(outcome, index)?, extrapolates })
+                    });
+                    let said: Vec<Said> = said.collect();
+                    Judged { predicted: together(&said, judged.spans > 0.0), ..*judged }
+                })
+                .collect()
+        };
+        let judged = spoken(&best[0].1.judged, &|outcome, index| Some(outcome.judged[index].predicted));
+        // A model that cannot be fitted on fewer runs says nothing of some of them.
+        let most = best.iter().map(|(_, outcome, _)| &outcome.inside).max_by_key(|inside| inside.len())?;
+        let inside = spoken(most, &|outcome, index| {
+            let of_row = |said: &&Judged| said.row == most[index].row;
+            outcome.inside.iter().find(of_row).map(|said| said.predicted)
+        });
         let members =
             best.iter().zip(&weights).map(|((verdict, _, _), weight)| (verdict.model, weight / total));
         Some(Ensemble {
@@ -117,6 +122,7 @@ impl Ensemble {
                 mix: best[0].0.mix.max(best[1].0.mix),
                 outcome: Ok(Outcome {
                     judged,
+                    inside,
                     parameters: best.iter().map(|(_, outcome, _)| outcome.parameters).sum(),
                 }),
             },
@@ -124,11 +130,18 @@ impl Ensemble {
     }
 }
 
-/// How far a model is off: the mean distance of the logarithms, each brought to distance 0. What
-/// levels off beyond the largest run counts as worse, as larger runs still are what it is for.
-pub(crate) fn error(model: ModelKind, judged: &[Judged]) -> Option<f64> {
+/// How far a model is off: the mean distance of the logarithms, each brought to distance 0. A few
+/// full-scale runs hardly tell models apart; there its error among the scaled-down ones counts as much.
+/// What levels off beyond the largest run counts as worse, as larger runs still are what it is for.
+pub(crate) fn error(model: ModelKind, outcome: &Outcome) -> Option<f64> {
     let handicap = if model.extrapolates() { 1.0 } else { LEVELS_OFF };
-    let total: f64 = judged.iter().map(|said| said.weight).sum();
-    let error = judged.iter().map(|said| said.weight * said.residual().abs()).sum::<f64>() / total;
+    let distance = |judged: &[Judged]| {
+        let total: f64 = judged.iter().map(|said| said.weight).sum();
+        judged.iter().map(|said| said.weight * said.residual().abs()).sum::<f64>() / total
+    };
+    let error = match outcome.inside.as_slice() {
+        [] => distance(&outcome.judged),
+        inside => (distance(&outcome.judged) + distance(inside)) / 2.0,
+    };
     Some(handicap * error).filter(|error| error.is_finite())
 }

@@ -1,6 +1,7 @@
 //! What the runs say before any candidate is judged: how noisy they are, how well a plain law fits
 //! them, and whether there is anything to learn at all.
 
+use super::Judged;
 use crate::pipeline::Pipeline;
 use crate::prepare::Prepared;
 use crate::statistics::mean;
@@ -55,10 +56,12 @@ impl Character {
         }
     }
 
-    /// How far the chosen models are off inside the measured range says more of their error than a
-    /// law that was not chosen.
-    pub(crate) fn knows(&mut self, error_inside: Option<f64>) {
-        self.prior = error_inside.map(|error| error.max(self.noise)).or(self.prior);
+    /// How far the chosen model is off inside the measured range says more of its error than a law
+    /// that was not chosen.
+    pub(crate) fn knowing(&self, inside: &[Judged]) -> Character {
+        let error = mean(inside.iter().map(|said| said.residual().powi(2))).map(f64::sqrt);
+        let error = error.filter(|error| error.is_finite()).map(|error| error.max(self.noise));
+        Character { prior: error.or(self.prior), ..self.clone() }
     }
 }
 

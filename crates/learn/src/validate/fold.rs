@@ -1,6 +1,7 @@
 //! Which runs train and which judge. Folds mimic the shift from small to large: full-scale runs are
-//! judged in turn, and where there are few, the largest scaled-down ones too. Repetitions of a run
-//! are never on both sides.
+//! judged in turn, and where there are very few, the largest scaled-down ones too; where there are not
+//! many, scaled-down runs judged among each other help to tell models apart. Repetitions of a run are
+//! never on both sides.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -19,6 +20,11 @@ const OF_A_WHOLE_SIZE: f64 = 0.33;
 const ENOUGH_FULL_SCALE: usize = 4;
 /// Fewest configurations a model may be fitted on.
 const FEWEST_TO_FIT: usize = 3;
+/// From this many full-scale configurations on they speak for themselves.
+const MANY_FULL_SCALE: usize = 20;
+/// Below that, parts in which the scaled-down configurations are judged, and the fewest of them.
+const PARTS_INSIDE: usize = 10;
+const ENOUGH_INSIDE: usize = 10;
 /// From this many scaled-down configurations on the larger half is held out, too, where there are no
 /// full-scale runs.
 const ENOUGH_FOR_HALVES: usize = 16;
@@ -36,6 +42,8 @@ pub(crate) struct Plan {
     pub trainings: Vec<TrainingRows>,
     /// For each mix, which training set judges which rows; or why the mix is left out.
     pub mixes: Vec<(Mix, Result<Vec<Judgement>, String>)>,
+    /// Scaled-down runs judged inside the measured range; none where full-scale runs suffice.
+    pub inside: Vec<Judgement>,
 }
 
 /// One training set and the rows it judges.
@@ -50,7 +58,12 @@ pub(crate) struct Judgement {
 impl Plan {
     /// Plans the folds of a table; the seed decides which full-scale runs go together.
     pub(crate) fn of(table: &Table, seed: u64) -> Plan {
-        let mut plan = Plan { validation: Validation::FullScale, trainings: Vec::new(), mixes: Vec::new() };
+        let mut plan = Plan {
+            validation: Validation::FullScale,
+            trainings: Vec::new(),
+            mixes: Vec::new(),
+            inside: Vec::new(),
+        };
         let among = members(table, table.rows.iter().filter(|row| row.full_scale).map(|row| row.group));
         let mut full_scale: Vec<usize> = (0..table.groups).filter(|&group| among[group]).collect();
         shuffle(&mut full_scale, seed);
@@ -59,6 +72,9 @@ impl Plan {
         for mix in Mix::ALL.into_iter().chain(everything) {
             let judgements = plan.full_scale_in_turn(table, &full_scale, &folds, mix);
             plan.mixes.push((mix, judgements));
+        }
+        if (ENOUGH_FULL_SCALE..MANY_FULL_SCALE).contains(&full_scale.len()) {
+            plan.judge_inside(table, &among, seed);
         }
         if full_scale.len() < ENOUGH_FULL_SCALE {
             let held_out = largest_scaled_down(table);
@@ -136,6 +152,22 @@ impl Plan {
             judgements.push(Judgement { training, rows, weight: *weight });
         }
         Ok(judgements)
+    }
+
+    /// Scaled-down configurations in turn, judged by models that learned from all the others.
+    fn judge_inside(&mut self, table: &Table, full_scale: &[bool], seed: u64) {
+        let mut groups: Vec<usize> = (0..table.groups).filter(|&group| !full_scale[group]).collect();
+        if groups.len() < ENOUGH_INSIDE {
+            return;
+        }
+        shuffle(&mut groups, seed);
+        for part in 0..PARTS_INSIDE {
+            let judged = members(table, groups.iter().copied().skip(part).step_by(PARTS_INSIDE));
+            let (rows, rest): (Vec<usize>, Vec<usize>) =
+                (0..table.rows.len()).partition(|&row| judged[table.rows[row].group]);
+            let training = self.training(balanced(table, &rest));
+            self.inside.push(Judgement { training, rows, weight: 1.0 });
+        }
     }
 
     /// Holds out scaled-down groups; as full-scale runs are larger still, they do not train here.
@@ -307,7 +339,7 @@ fn correlation(left: &[f64], right: &[f64]) -> f64 {
     if scale > 0.0 { product(left, l, right, r) / scale } else { 0.0 }
 }
 
-pub(super) fn shuffle(values: &mut [usize], seed: u64) {
+fn shuffle(values: &mut [usize], seed: u64) {
     let mut random = Pcg64::seed_from_u64(seed);
     for last in (1..values.len()).rev() {
         values.swap(last, (random.next_u64() % (last as u64 + 1)) as usize);

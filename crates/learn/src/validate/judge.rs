@@ -47,6 +47,9 @@ pub(crate) struct Verdict {
 /// All that was said, and the size of the model.
 pub(crate) struct Outcome {
     pub judged: Vec<Judged>,
+    /// What was said of scaled-down runs inside the measured range; of some or none of them where the
+    /// model cannot be fitted on fewer.
+    pub inside: Vec<Judged>,
     pub parameters: usize,
 }
 
@@ -82,7 +85,7 @@ pub(crate) fn judge(
     for model in ModelKind::ALL.into_iter().rev().filter(|&model| unfit(model).is_none()) {
         let mixes = plan.mixes.iter().filter(|(mix, _)| judges(model, *mix));
         let judgements = mixes.filter_map(|(_, judgements)| judgements.as_ref().ok()).flatten();
-        for training in judgements.map(|judgement| judgement.training) {
+        for training in judgements.chain(&plan.inside).map(|judgement| judgement.training) {
             if !tasks.contains(&(model, training)) {
                 tasks.push((model, training));
             }
@@ -99,6 +102,12 @@ pub(crate) fn judge(
     let fit_of = |model: ModelKind, training: usize| {
         tasks.iter().position(|&task| task == (model, training)).map(|index| &fits[index])
     };
+    let inside = |model: ModelKind| -> Vec<Judged> {
+        let fitted = |judgement: &Judgement| {
+            fit_of(model, judgement.training)?.as_ref().ok().map(|pipeline| say(table, pipeline, judgement))
+        };
+        plan.inside.iter().filter_map(fitted).flatten().collect()
+    };
     let mut verdicts = Vec::new();
     for model in ModelKind::ALL.into_iter().filter(|&model| model != ModelKind::Ensemble) {
         for (mix, judgements) in plan.mixes.iter().filter(|(mix, _)| judges(model, *mix)) {
@@ -106,7 +115,8 @@ pub(crate) fn judge(
                 (Some(reason), _) => Err(reason),
                 (None, Err(reason)) => Err(reason.clone()),
                 (None, Ok(judgements)) => {
-                    let mut outcome = Ok(Outcome { judged: Vec::new(), parameters: 0 });
+                    let mut outcome =
+                        Ok(Outcome { judged: Vec::new(), inside: inside(model), parameters: 0 });
                     for judgement in judgements {
                         match (fit_of(model, judgement.training), &mut outcome) {
                             (Some(Ok(pipeline)), Ok(outcome)) => {

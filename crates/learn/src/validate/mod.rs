@@ -2,12 +2,10 @@
 
 mod character;
 mod fold;
-mod inside;
 mod judge;
 mod residual;
 
 pub(crate) use character::Character;
 pub(crate) use fold::{Judgement, Plan, balanced};
-pub(crate) use inside::error_inside;
 pub(crate) use judge::{Judged, Outcome, Verdict, judge, seed_of};
 pub(crate) use residual::Residuals;

@@ -152,11 +152,6 @@ impl Residuals {
         Residuals { quantiles, location: core.location, scale: core.scale, spans: 0.0 }
     }
 
-    /// Whether they will come from full-scale runs of too few configurations to speak for themselves.
-    pub(crate) fn rest_on_few_full_scale(judged: &[Judged]) -> bool {
-        judged.iter().any(|said| said.full_scale) && configurations(judged) < ENOUGH
-    }
-
     /// Whether they make a distribution.
     pub(crate) fn check(&self) -> Result<(), String> {
         let inside = self
