@@ -23,6 +23,8 @@ const ROWS_AND_STEPS: [(usize, usize); 2] = [(100, 30), (300, 10)];
 const MOST_ROWS: usize = 800;
 /// Fewest configurations for each length scale.
 const CONFIGURATIONS_PER_SCALE: f64 = 1.5;
+/// The same where each feature has a curve of its own, whose scales are harder to tell.
+const CONFIGURATIONS_PER_CURVE: f64 = 3.0;
 
 /// Fits a [`Process`].
 pub(crate) struct ProcessRegression {
@@ -64,7 +66,11 @@ impl Process {
     /// Fits the process to the given logarithms, or says why it cannot.
     pub(super) fn fit(training: &Training<'_>, logarithms: &[f64], shape: Shape) -> Result<Process, String> {
         let width = training.inputs.first().map_or(0, Vec::len);
-        let needed = (CONFIGURATIONS_PER_SCALE * (width + 2) as f64).ceil() as usize;
+        let needed = match shape.curves {
+            true => CONFIGURATIONS_PER_CURVE * (2 * width + 3) as f64,
+            false => CONFIGURATIONS_PER_SCALE * (width + 2) as f64,
+        };
+        let needed = needed.ceil() as usize;
         if training.configurations < needed || width == 0 {
             return Err(format!("{} configurations are too few, it needs {needed}", training.configurations));
         }

@@ -149,7 +149,10 @@ fn unfit(model: ModelKind, table: &Table, character: &Character) -> Option<Strin
         ModelKind::SmallNetwork if rows >= ROWS_FOR_WIDE_NETWORK => {
             Some(format!("{rows} runs are enough for the larger network"))
         }
-        ModelKind::CurvedPowerLaw | ModelKind::CurvedProcess | ModelKind::CurvedBoosting
+        ModelKind::CurvedPowerLaw
+        | ModelKind::CurvedProcess
+        | ModelKind::CurvedBoosting
+        | ModelKind::CurvesProcess
             if !table.rows.iter().any(|row| row.full_scale) =>
         {
             Some("exponents that change with size need a full-scale run to hold them".to_owned())

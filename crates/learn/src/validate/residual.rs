@@ -98,6 +98,14 @@ impl Core {
     }
 }
 
+/// What was judged among others of its size, where there is any: that is how cases will be asked for.
+/// Whole sizes held out tell models apart, but a case beyond the measured range widens its doubt by
+/// itself.
+fn in_turn(judged: &[Judged]) -> Vec<Judged> {
+    let heaviest = judged.iter().map(|said| said.weight).fold(0.0, f64::max);
+    judged.iter().copied().filter(|said| said.weight == heaviest).collect()
+}
+
 fn configurations(judged: &[Judged]) -> usize {
     let mut groups: Vec<usize> = judged.iter().map(|said| said.group).collect();
     groups.sort_unstable();
@@ -120,7 +128,7 @@ fn bias(residuals: &mut [f64]) -> f64 {
 impl Residuals {
     /// From what a candidate said and what the runs say by themselves.
     pub(crate) fn of(judged: &[Judged], character: &Character) -> Residuals {
-        let core = Core::of(judged, character);
+        let core = Core::of(&in_turn(judged), character);
         let tail = Tail::of(character);
         let mut quantiles: Vec<(f64, f64)> =
             LEVELS.iter().map(|&level| (level, tail.quantile(&core, level))).collect();
