@@ -25,6 +25,8 @@ const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
 const LONGEST_INTERVAL: Duration = Duration::from_secs(1);
 /// Processor time that may be spent at the start, to catch short programs finely.
 const CREDIT: Duration = Duration::from_millis(15);
+/// The same where a scheduler measures, too.
+const GENTLE_CREDIT: Duration = Duration::from_millis(1);
 /// Of elapsed time, the share that may be spent beyond that.
 const BUDGET: u32 = 100;
 
@@ -36,6 +38,7 @@ pub(crate) struct MemoryMeter {
     sampled: u64,
     /// Largest resident set of one process seen in a sample.
     largest: u64,
+    credit: Duration,
     spent: Duration,
     /// Samples of /proc in which there was something.
     samples: u32,
@@ -62,7 +65,13 @@ impl MemoryMeter {
             Some(group) => Method::Group { group, most_cache: 0 },
             None => Method::Sampling(Sharing::default()),
         };
-        Self { method, limit, sampled: 0, largest: 0, spent: Duration::ZERO, samples: 0 }
+        let spent = Duration::ZERO;
+        Self { method, limit, sampled: 0, largest: 0, credit: CREDIT, spent, samples: 0 }
+    }
+
+    /// The same, which takes fewer samples at the start.
+    pub(crate) fn gently(self) -> Self {
+        Self { credit: GENTLE_CREDIT, ..self }
     }
 
     /// Processes the kernel itself counts to the run.
@@ -115,7 +124,7 @@ impl MemoryMeter {
     }
 
     fn pause(&self, cost: Duration, elapsed: Duration) -> Duration {
-        let by_budget = match self.spent < CREDIT + elapsed / BUDGET {
+        let by_budget = match self.spent < self.credit + elapsed / BUDGET {
             true => SHORTEST_INTERVAL,
             false => cost * BUDGET,
         };

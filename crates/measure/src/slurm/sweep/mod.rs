@@ -131,7 +131,8 @@ impl SlurmSweep<'_> {
             observer,
             pending,
             open,
-            pace: Pace::new(),
+            pace: Pace::of_queue(),
+            accounts: Pace::of_accounting(),
             accounting: true,
             held: false,
             summary: SlurmSummary::default(),
@@ -159,7 +160,10 @@ struct State<'sweep, 'call> {
     /// Runs that are in no job.
     pending: Vec<BatchRun>,
     open: Vec<Open>,
+    /// How often the queue is asked …
     pace: Pace,
+    /// … and accounting, while there are jobs in the queue.
+    accounts: Pace,
     /// Whether this cluster keeps accounts.
     accounting: bool,
     /// Whether Slurm takes no more jobs until one ends.
@@ -222,8 +226,8 @@ impl State<'_, '_> {
     /// Asks Slurm: the queue once, and accounting once if something has left it. While Slurm is down,
     /// there is nothing to do but wait: the jobs go on.
     fn ask(&mut self) -> Result<(), SlurmSweepError> {
-        let begin = Instant::now();
-        let answer = self.poll();
+        let mut asking = Duration::ZERO;
+        let answer = self.poll(&mut asking);
         let news = match answer {
             Ok(news) => news,
             Err(SlurmSweepError::Slurm(SlurmError::Unreachable { .. } | SlurmError::TooSlow { .. })) => {
@@ -233,12 +237,13 @@ impl State<'_, '_> {
             }
             Err(error) => return Err(error),
         };
-        self.pace.asked(Instant::now(), begin.elapsed(), news);
+        self.pace.asked(Instant::now(), asking, news);
         self.held &= !news;
         Ok(())
     }
 
-    fn poll(&mut self) -> Result<bool, SlurmSweepError> {
+    /// Whether there was news, and how long the queue took to answer.
+    fn poll(&mut self, asking: &mut Duration) -> Result<bool, SlurmSweepError> {
         self.find_jobs()?;
         let names: Vec<String> = self
             .open
@@ -249,7 +254,10 @@ impl State<'_, '_> {
         if names.is_empty() {
             return Ok(false);
         }
-        let queue = client::queue(&names, false)?;
+        let begin = Instant::now();
+        let queue = client::queue(&names, false);
+        *asking = begin.elapsed();
+        let queue = queue?;
         // Accounting catches up within seconds: what has just left the queue is news.
         let mut news = false;
         for batch in &mut self.open {
@@ -260,8 +268,15 @@ impl State<'_, '_> {
         if gone.is_empty() {
             return Ok(false);
         }
+        let begin = Instant::now();
+        let others = self.open.iter().any(Open::is_in_queue);
+        if !(if others { self.accounts.is_due(begin) } else { self.accounts.is_awaited(begin) }) {
+            return Ok(news);
+        }
         if self.accounting {
-            match client::accounted(&gone) {
+            let answer = client::accounted(&gone);
+            self.accounts.asked(Instant::now(), begin.elapsed(), true);
+            match answer {
                 Ok(jobs) => self.open.iter_mut().for_each(|batch| batch.note_accounting(&jobs)),
                 Err(SlurmError::NoAccounting { .. }) => self.accounting = false,
                 Err(error) => return Err(error.into()),

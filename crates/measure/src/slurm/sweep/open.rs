@@ -163,6 +163,11 @@ impl Open {
         self.tasks().iter().any(|task| self.gone.contains_key(task))
     }
 
+    /// Whether a task that is not settled is still in it.
+    pub(super) fn is_in_queue(&self) -> bool {
+        self.tasks().iter().any(|task| !self.gone.contains_key(task))
+    }
+
     /// Nothing is known about who has left the queue.
     pub(super) fn forget_gone(&mut self) {
         self.gone.clear();
