@@ -23,10 +23,10 @@ use crate::system::processor_time;
 
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
 const LONGEST_INTERVAL: Duration = Duration::from_secs(1);
+/// The shortest where a scheduler measures, too.
+const GENTLE_INTERVAL: Duration = Duration::from_millis(4);
 /// Processor time that may be spent at the start, to catch short programs finely.
 const CREDIT: Duration = Duration::from_millis(15);
-/// The same where a scheduler measures, too.
-const GENTLE_CREDIT: Duration = Duration::from_millis(1);
 /// Of elapsed time, the share that may be spent beyond that.
 const BUDGET: u32 = 100;
 
@@ -38,7 +38,7 @@ pub(crate) struct MemoryMeter {
     sampled: u64,
     /// Largest resident set of one process seen in a sample.
     largest: u64,
-    credit: Duration,
+    gentle: bool,
     spent: Duration,
     /// Samples of /proc in which there was something.
     samples: u32,
@@ -66,12 +66,12 @@ impl MemoryMeter {
             None => Method::Sampling(Sharing::default()),
         };
         let spent = Duration::ZERO;
-        Self { method, limit, sampled: 0, largest: 0, credit: CREDIT, spent, samples: 0 }
+        Self { method, limit, sampled: 0, largest: 0, gentle: false, spent, samples: 0 }
     }
 
-    /// The same, which takes fewer samples at the start.
+    /// The same, which takes a dozen samples a second at first and ever fewer.
     pub(crate) fn gently(self) -> Self {
-        Self { credit: GENTLE_CREDIT, ..self }
+        Self { gentle: true, ..self }
     }
 
     /// Processes the kernel itself counts to the run.
@@ -124,13 +124,14 @@ impl MemoryMeter {
     }
 
     fn pause(&self, cost: Duration, elapsed: Duration) -> Duration {
-        let by_budget = match self.spent < self.credit + elapsed / BUDGET {
+        let by_budget = match self.spent < CREDIT + elapsed / BUDGET {
             true => SHORTEST_INTERVAL,
             false => cost * BUDGET,
         };
         // The kernel keeps a group's peak; samples only tell kept file contents apart.
         let by_need = match self.method {
             Method::Group { .. } => elapsed / 50,
+            Method::Sampling(_) if self.gentle => (elapsed / 2).max(GENTLE_INTERVAL),
             Method::Sampling(_) => SHORTEST_INTERVAL,
         };
         by_budget.max(by_need).clamp(SHORTEST_INTERVAL, LONGEST_INTERVAL)
