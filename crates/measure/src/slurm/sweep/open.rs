@@ -16,6 +16,9 @@ use crate::slurm::inside::InsideResult;
 /// A job whose end accounting knows may leave its results this long after: file systems lag.
 const FILES_LAG: Duration = Duration::from_secs(10);
 
+/// Accounting learns what a job's processes used up to this long after it learns of the job's end.
+const STEPS_LAG: Duration = Duration::from_secs(5);
+
 /// A job that lost its node or made room is put back into the queue within this time, where it is put back.
 const RETURN_LAG: Duration = Duration::from_secs(20);
 
@@ -219,7 +222,10 @@ impl Open {
                 // A task that ended by itself has left what its run said, whatever that was.
                 let by_itself = outcome.is_completed() || matches!(outcome, Outcome::Failed { .. });
                 let may_come = by_itself && !complete;
-                if may_come && gone.elapsed() < FILES_LAG.min(patience) {
+                let unmeasured = job.usage().peak_memory.is_none();
+                if (may_come && gone.elapsed() < FILES_LAG.min(patience))
+                    || (unmeasured && gone.elapsed() < STEPS_LAG.min(patience))
+                {
                     Standing::Open
                 } else {
                     Standing::Accounted(job)
