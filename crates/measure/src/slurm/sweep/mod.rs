@@ -226,8 +226,10 @@ impl State<'_, '_> {
     /// Asks Slurm: the queue once, and accounting once if something has left it. While Slurm is down,
     /// there is nothing to do but wait: the jobs go on.
     fn ask(&mut self) -> Result<(), SlurmSweepError> {
-        let mut asking = Duration::ZERO;
-        let answer = self.poll(&mut asking);
+        let begin = Instant::now();
+        let queue = self.ask_queue();
+        let took = begin.elapsed();
+        let answer = queue.and_then(|news| Ok(self.ask_accounting()? || news));
         let news = match answer {
             Ok(news) => news,
             Err(SlurmSweepError::Slurm(SlurmError::Unreachable { .. } | SlurmError::TooSlow { .. })) => {
@@ -237,13 +239,13 @@ impl State<'_, '_> {
             }
             Err(error) => return Err(error),
         };
-        self.pace.asked(Instant::now(), asking, news);
+        self.pace.asked(Instant::now(), took, news);
         self.held &= !news;
         Ok(())
     }
 
-    /// Whether there was news, and how long the queue took to answer.
-    fn poll(&mut self, asking: &mut Duration) -> Result<bool, SlurmSweepError> {
+    /// Asks the queue; whether a task has left it.
+    fn ask_queue(&mut self) -> Result<bool, SlurmSweepError> {
         self.find_jobs()?;
         let names: Vec<String> = self
             .open
@@ -254,24 +256,30 @@ impl State<'_, '_> {
         if names.is_empty() {
             return Ok(false);
         }
-        let begin = Instant::now();
-        let queue = client::queue(&names, false);
-        *asking = begin.elapsed();
-        let queue = queue?;
+        let queue = client::queue(&names, false)?;
         // Accounting catches up within seconds: what has just left the queue is news.
         let mut news = false;
         for batch in &mut self.open {
             news |= batch.note_queue(&queue);
         }
+        Ok(news)
+    }
+
+    /// Asks accounting about what has left the queue, if it is time, and settles what is known; whether
+    /// there was news.
+    fn ask_accounting(&mut self) -> Result<bool, SlurmSweepError> {
         let gone: Vec<u64> =
             self.open.iter().filter(|batch| batch.has_gone()).filter_map(|batch| batch.job).collect();
         if gone.is_empty() {
             return Ok(false);
         }
         let begin = Instant::now();
-        let others = self.open.iter().any(Open::is_in_queue);
-        if !(if others { self.accounts.is_due(begin) } else { self.accounts.is_awaited(begin) }) {
-            return Ok(news);
+        let is_time = match self.open.iter().any(Open::is_in_queue) {
+            true => self.accounts.is_due(begin),
+            false => self.accounts.is_awaited(begin),
+        };
+        if !is_time {
+            return Ok(false);
         }
         if self.accounting {
             let answer = client::accounted(&gone);
@@ -283,7 +291,7 @@ impl State<'_, '_> {
             }
         }
         // What a job left it left before it ended, but perhaps after the last look.
-        news |= self.look();
+        let news = self.look();
         Ok(self.settle(false)? || news)
     }
 }
