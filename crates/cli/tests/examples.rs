@@ -75,8 +75,8 @@ fn trainings_go_through_the_pipeline_and_say_which_of_basic_and_custom_is_kept()
     assert_eq!(comparison["formula"], "load_seconds + epochs * epoch_seconds");
     let (basic, custom) = (number(&comparison["basic"]["mape"]), number(&comparison["custom"]["mape"]));
     let better = if custom < basic { "custom" } else { "basic" };
-    // Errors within 2 % of each other are equal: then fewer under-predictions decide.
-    let equal = (custom / basic - 1.0).abs() <= 0.021;
+    // Errors within 10 % of each other are equal: then fewer under-predictions decide.
+    let equal = (custom / basic - 1.0).abs() <= 0.101;
     assert!(comparison["kept"] == better || equal, "{comparison:#}");
     let reason = comparison["reason"].as_str().unwrap();
     let said = if comparison["kept"] == "custom" { "the formula is kept" } else { "of the whole is kept" };

@@ -119,7 +119,7 @@ fn start(task: &Task) -> Result<Result<Running<'_>, String>, ExecuteError> {
     };
     let mut group = match task.memory_method {
         MemoryMethod::Best => Group::create(&mark, task.memory_limit),
-        MemoryMethod::Sampling => None,
+        MemoryMethod::Sampling | MemoryMethod::GentleSampling => None,
     };
     let entrance = group.as_ref().and_then(Group::entrance);
     let (mut reports, report) = io::pipe().map_err(ExecuteError::system("make a pipe"))?;
@@ -147,7 +147,10 @@ fn start(task: &Task) -> Result<Result<Running<'_>, String>, ExecuteError> {
         watch: watch(child)?,
         started: report.map_or(before, |report| report.clock),
         processes: Processes::of(root, &mark),
-        memory: MemoryMeter::new(group, task.memory_limit),
+        memory: match task.memory_method {
+            MemoryMethod::GentleSampling => MemoryMeter::new(group, task.memory_limit).gently(),
+            _ => MemoryMeter::new(group, task.memory_limit),
+        },
         transfers: TransferMeter::new(),
         energy,
         gpus: GpuWatch::start(root.as_raw_pid()),

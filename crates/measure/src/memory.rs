@@ -23,6 +23,8 @@ use crate::system::processor_time;
 
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
 const LONGEST_INTERVAL: Duration = Duration::from_secs(1);
+/// The shortest where a scheduler measures, too.
+const GENTLE_INTERVAL: Duration = Duration::from_millis(4);
 /// Processor time that may be spent at the start, to catch short programs finely.
 const CREDIT: Duration = Duration::from_millis(15);
 /// Of elapsed time, the share that may be spent beyond that.
@@ -36,6 +38,7 @@ pub(crate) struct MemoryMeter {
     sampled: u64,
     /// Largest resident set of one process seen in a sample.
     largest: u64,
+    gentle: bool,
     spent: Duration,
     /// Samples of /proc in which there was something.
     samples: u32,
@@ -62,7 +65,13 @@ impl MemoryMeter {
             Some(group) => Method::Group { group, most_cache: 0 },
             None => Method::Sampling(Sharing::default()),
         };
-        Self { method, limit, sampled: 0, largest: 0, spent: Duration::ZERO, samples: 0 }
+        let spent = Duration::ZERO;
+        Self { method, limit, sampled: 0, largest: 0, gentle: false, spent, samples: 0 }
+    }
+
+    /// The same, which takes a dozen samples a second at first and ever fewer.
+    pub(crate) fn gently(self) -> Self {
+        Self { gentle: true, ..self }
     }
 
     /// Processes the kernel itself counts to the run.
@@ -122,6 +131,7 @@ impl MemoryMeter {
         // The kernel keeps a group's peak; samples only tell kept file contents apart.
         let by_need = match self.method {
             Method::Group { .. } => elapsed / 50,
+            Method::Sampling(_) if self.gentle => (elapsed / 2).max(GENTLE_INTERVAL),
             Method::Sampling(_) => SHORTEST_INTERVAL,
         };
         by_budget.max(by_need).clamp(SHORTEST_INTERVAL, LONGEST_INTERVAL)

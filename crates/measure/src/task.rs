@@ -24,6 +24,8 @@ pub enum MemoryMethod {
     Best,
     /// Sampling of /proc only, as where no control group can be made.
     Sampling,
+    /// The same with hardly any work: where a scheduler measures, too, and this only fills its gaps.
+    GentleSampling,
 }
 
 /// One program to execute and measure with all processes it starts.

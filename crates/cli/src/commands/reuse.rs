@@ -93,12 +93,15 @@ pub fn build_from(
 /// The few runs worth making: cheap together and far apart; cases to be predicted stay.
 fn the_few<'a>(all: &[&'a Run], share: f64) -> Vec<&'a Run> {
     let (table, _) = harp_history::dataset(all.iter().copied(), &Target::Walltime);
-    let chosen: Vec<_> = few_runs(&table, share, BUDGET)
+    let mut chosen: Vec<_> = few_runs(&table, share, BUDGET)
         .into_iter()
         .map(|row| crate::views::features_of(&table, &table.rows[row]))
         .collect();
+    // One run for each that was chosen: of repetitions the others were not made.
     let is_chosen = |run: &&&Run| {
-        run.configuration.scale == Scale::Test || chosen.contains(&run.configuration.features())
+        let features = run.configuration.features();
+        let place = chosen.iter().position(|chosen| *chosen == features);
+        run.configuration.scale == Scale::Test || place.map(|place| chosen.swap_remove(place)).is_some()
     };
     all.iter().filter(is_chosen).copied().collect()
 }

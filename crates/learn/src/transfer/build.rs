@@ -68,14 +68,17 @@ pub fn build_from(
         return Err(LearnError::NothingToJudge { target: Target::Walltime });
     };
     let asked: Vec<usize> = if formula.is_some() { (1..tables.len()).collect() } else { vec![0] };
+    let known = runs_of(whole);
     let mut pieces = Vec::new();
     for index in asked {
-        pieces.push(piece(&tables[index], index, sources, formula, options)?);
+        pieces.push(piece(&tables[index], index, sources, formula, &known, options)?);
     }
-    let known = runs_of(whole);
+    let groups = known.iter().map(|run| run.2 + 1).max().unwrap_or(0);
+    let without = |piece: &Piece| (0..groups).map(|group| piece.corrected(Some(group))).collect();
+    let corrections: Vec<Vec<Correction>> = pieces.iter().map(without).collect();
     let mut judged = Vec::new();
     for (row, (case, actual, group, full_scale)) in known.iter().enumerate() {
-        let corrected = |piece: &Piece| piece.corrected(Some(*group), &known);
+        let corrected: Vec<&Correction> = corrections.iter().map(|groups| &groups[*group]).collect();
         if let Some((predicted, spans)) = say(&pieces, formula, case, &corrected) {
             let (actual, full_scale) = (*actual, *full_scale);
             judged.push(Judged { row, group: *group, predicted, actual, full_scale, spans, weight: 1.0 });
@@ -100,7 +103,7 @@ pub fn build_from(
     let residuals = Residuals::of(&judged, &Character::of(&Table::of(whole)?));
     // Of the whole only what was measured is used where a formula puts it together.
     let base = match formula {
-        Some(_) => Some(piece(whole, 0, sources, None, options)?),
+        Some(_) => Some(piece(whole, 0, sources, None, &known, options)?),
         None => None,
     };
     let mut model = finished(pieces, base, formula, &known, whole)?;
@@ -116,14 +119,14 @@ fn say(
     pieces: &[Piece],
     formula: Option<&Formula>,
     case: &BTreeMap<String, Value>,
-    correction: &dyn Fn(&Piece) -> Correction,
+    corrections: &[&Correction],
 ) -> Option<(f64, f64)> {
     let mut said = BTreeMap::new();
     let mut spans: f64 = 0.0;
-    for piece in pieces {
+    for (piece, correction) in pieces.iter().zip(corrections) {
         let (value, beyond) = piece.model.estimate_and_distance(case).ok()?;
         spans = spans.max(beyond.spans);
-        said.insert(piece.name.clone().unwrap_or_default(), value * correction(piece).logarithm(case).exp());
+        said.insert(piece.name.clone().unwrap_or_default(), value * correction.logarithm(case).exp());
     }
     let Some(formula) = formula else { return said.into_values().next().map(|value| (value, spans)) };
     let number = |name: &str| said.get(name).copied().or_else(|| case.get(name).and_then(Value::as_number));
@@ -173,13 +176,13 @@ fn finished(
     whole: &Dataset,
 ) -> Result<TargetModel, LearnError> {
     let mut parts = BTreeMap::new();
-    let mut single = base.map(|piece| corrected_model(piece, own));
+    let mut single = base.map(corrected_model);
     for piece in pieces {
         match piece.name.clone() {
             Some(name) => {
-                parts.insert(name, corrected_model(piece, own));
+                parts.insert(name, corrected_model(piece));
             }
-            None => single = Some(corrected_model(piece, own)),
+            None => single = Some(corrected_model(piece)),
         }
     }
     let nothing = || LearnError::NothingToJudge { target: whole.target.clone() };

@@ -1,7 +1,7 @@
 //! What the target's few runs say of the source's model: a factor, and how it changes with the
 //! features, as far as so few can tell.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use harp_core::Value;
 use serde::{Deserialize, Serialize};
@@ -13,6 +13,8 @@ use crate::regress::Cholesky;
 const PENALTIES: [f64; 4] = [0.3, 2.0, 10.0, 1e9];
 /// Fewer runs only tell a factor.
 const ENOUGH: usize = 4;
+/// Up to so many configurations each is left out by itself.
+const FOLDS: usize = 20;
 
 /// ln(truth / source's prediction) as a line over the logarithms of the features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,27 +30,28 @@ pub struct Correction {
 /// A run of the target and what the source's model says of it.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
-    pub case: BTreeMap<String, Value>,
+    /// Logarithms of the correction's features.
+    pub point: Vec<f64>,
     pub residual: f64,
     pub group: usize,
 }
 
 impl Correction {
-    /// Fits a line; how bold it is, is chosen by leaving each configuration out in turn.
-    pub(super) fn fit(known: &[Known], features: &[String]) -> Correction {
-        let groups: std::collections::BTreeSet<usize> = known.iter().map(|run| run.group).collect();
+    /// Fits a line; how bold it is, is chosen by leaving configurations out in turn.
+    pub(super) fn fit(known: &[&Known], features: &[String]) -> Correction {
+        let groups: BTreeSet<usize> = known.iter().map(|run| run.group).collect();
         let plain = PENALTIES[PENALTIES.len() - 1];
         let penalty = if groups.len() < ENOUGH {
             plain
         } else {
             let error = |penalty: f64| -> f64 {
-                let one = |&group: &usize| {
-                    let others: Vec<Known> = known.iter().filter(|run| run.group != group).cloned().collect();
+                let one = |fold: usize| {
+                    let (held, others): (Vec<&Known>, Vec<&Known>) =
+                        known.iter().partition(|run| run.group % FOLDS == fold);
                     let fitted = Correction::with(&others, features, penalty);
-                    let held = known.iter().filter(|run| run.group == group);
-                    held.map(|run| (run.residual - fitted.logarithm(&run.case)).abs()).sum::<f64>()
+                    held.iter().map(|run| (run.residual - fitted.at(&run.point)).abs()).sum::<f64>()
                 };
-                groups.iter().map(one).sum()
+                (0..FOLDS).map(one).sum()
             };
             // A bolder line must be clearly better: with few runs it is so by chance.
             let mut best = (plain, error(plain));
@@ -63,8 +66,8 @@ impl Correction {
         Correction::with(known, features, penalty)
     }
 
-    fn with(known: &[Known], features: &[String], penalty: f64) -> Correction {
-        let points: Vec<Vec<f64>> = known.iter().map(|run| logarithms(&run.case, features)).collect();
+    fn with(known: &[&Known], features: &[String], penalty: f64) -> Correction {
+        let points: Vec<Vec<f64>> = known.iter().map(|run| run.point.clone()).collect();
         let scale = Scale::of(&points);
         let centre: Vec<f64> = scale.standard(&vec![0.0; features.len()]);
         let points: Vec<Vec<f64>> = points.iter().map(|point| scale.standard(point)).collect();
@@ -95,7 +98,10 @@ impl Correction {
 
     /// The logarithm of what the source's prediction is multiplied by.
     pub(crate) fn logarithm(&self, case: &BTreeMap<String, Value>) -> f64 {
-        let point = logarithms(case, &self.features);
+        self.at(&logarithms(case, &self.features))
+    }
+
+    fn at(&self, point: &[f64]) -> f64 {
         let line: f64 = point.iter().zip(&self.exponents).map(|(value, exponent)| value * exponent).sum();
         (self.constant + line).clamp(-20.0, 20.0)
     }

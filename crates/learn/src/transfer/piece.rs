@@ -7,7 +7,7 @@ use harp_core::{Dataset, Row, Scale, Target, Value};
 use super::SourceUse;
 use super::correct::{Correction, Known};
 use super::essential::essential;
-use super::similar::{common, weighted};
+use super::similar::{common, logarithms, weighted};
 use crate::custom::Formula;
 use crate::model::case_of;
 use crate::{BuildOptions, Feature, LearnError, Measured, TargetModel, build};
@@ -19,6 +19,8 @@ pub(super) struct Piece {
     pub(super) model: TargetModel,
     /// Features of the correction: all both have, as what matters may differ.
     pub(super) features: Vec<String>,
+    /// The target's runs and what the model says of them.
+    known: Vec<Known>,
     pub(super) uses: Vec<SourceUse>,
 }
 
@@ -49,6 +51,7 @@ pub(super) fn piece(
     index: usize,
     sources: &[Source],
     formula: Option<&Formula>,
+    own: &[Own],
     options: &BuildOptions,
 ) -> Result<Piece, LearnError> {
     let mut features: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
@@ -97,30 +100,34 @@ pub(super) fn piece(
         (Target::Metric(name), Some(_)) => Some(name.clone()),
         _ => None,
     };
-    Ok(Piece { name, table: table.clone(), model, features: common, uses })
+    let known = said_of(&model, table, &common, own);
+    Ok(Piece { name, table: table.clone(), model, features: common, known, uses })
 }
 
 impl Piece {
     /// The source's model corrected by the target's runs, without one configuration if asked.
-    pub(super) fn corrected(&self, without: Option<usize>, own: &[Own]) -> Correction {
-        let rows = self.table.rows.iter().filter(|row| row.scale != Scale::Test);
-        let known: Vec<Known> = rows
-            .filter_map(|row| {
-                let actual = row.observed.exact().filter(|value| *value > 0.0)?;
-                let case = case_of(&self.table.columns, row);
-                let group = own.iter().find(|(other, ..)| *other == case)?.2;
-                let said = self.model.estimate_and_distance(&case).ok()?.0;
-                Some(Known { case, residual: (actual / said).ln(), group })
-            })
-            .filter(|run| Some(run.group) != without)
-            .collect();
+    pub(super) fn corrected(&self, without: Option<usize>) -> Correction {
+        let known: Vec<&Known> = self.known.iter().filter(|run| Some(run.group) != without).collect();
         Correction::fit(&known, &self.features)
     }
 }
 
+/// What the model says of the target's runs.
+fn said_of(model: &TargetModel, table: &Dataset, features: &[String], own: &[Own]) -> Vec<Known> {
+    let rows = table.rows.iter().filter(|row| row.scale != Scale::Test);
+    rows.filter_map(|row| {
+        let actual = row.observed.exact().filter(|value| *value > 0.0)?;
+        let case = case_of(&table.columns, row);
+        let group = own.iter().find(|(other, ..)| *other == case)?.2;
+        let said = model.estimate_and_distance(&case).ok()?.0;
+        Some(Known { point: logarithms(&case, features), residual: (actual / said).ln(), group })
+    })
+    .collect()
+}
+
 /// The piece's model with its correction fitted on all runs of the target.
-pub(super) fn corrected_model(piece: Piece, own: &[Own]) -> TargetModel {
-    let correction = piece.corrected(None, own);
+pub(super) fn corrected_model(piece: Piece) -> TargetModel {
+    let correction = piece.corrected(None);
     let mut model = piece.model;
     widen(&mut model, &piece.table);
     look_at(&mut model, &piece.features, &[&piece.table]);

@@ -185,12 +185,22 @@ impl BatchFolder {
 
 /// Writes a file so that it is there whole or not at all, and stays.
 pub(super) fn write_whole(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_beside(file, bytes, fs::File::sync_all)
+}
+
+/// The same without waiting for the disk, which many jobs share. Should the machine crash, the file may be
+/// empty.
+pub(super) fn write_soon(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_beside(file, bytes, |_| Ok(()))
+}
+
+fn write_beside(file: &Path, bytes: &[u8], keep: impl Fn(&fs::File) -> io::Result<()>) -> io::Result<()> {
     let mut beside = file.as_os_str().to_owned();
     beside.push(format!(".{}.new", std::process::id()));
     let beside = PathBuf::from(beside);
     let mut opened = fs::File::create(&beside)?;
     opened.write_all(bytes)?;
-    opened.sync_all()?;
+    keep(&opened)?;
     fs::rename(&beside, file)
 }
 

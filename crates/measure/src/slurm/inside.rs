@@ -13,7 +13,7 @@ use harp_core::{Host, Outcome, Seconds, Timestamp, Usage};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::batch::{BatchFolder, write_whole};
+use super::batch::{BatchFolder, write_soon};
 use crate::{ExecuteError, Measured, MemoryMethod, Program, Stop, Task, execute, host};
 
 /// What a task has to do for one run.
@@ -120,26 +120,32 @@ pub fn run_task(folder: &Path, task: usize, stop: &Stop) -> Result<InsideEnd, In
         }
         let failed = |action, path: PathBuf| move |source| InsideError::File { action, path, source };
         let started = folder.started(task, place);
-        write_whole(&started, b"").map_err(failed("write", started))?;
-        let Some(result) = run_one(run, &host, stop)? else { return Ok(InsideEnd::Stopped) };
+        fs::write(&started, b"").map_err(failed("write", started))?;
+        let Some(result) = run_one(run, runs.len() == 1, &host, stop)? else { return Ok(InsideEnd::Stopped) };
         let text = serde_json::to_vec(&result)
             .map_err(|source| InsideError::Damaged { path: file.clone(), source })?;
-        write_whole(&file, &text).map_err(failed("write", file))?;
+        // A result that a crash of the node swallows is missed, and its run is made again.
+        write_soon(&file, &text).map_err(failed("write", file))?;
         last = Some(result.outcome);
     }
     Ok(InsideEnd::Done(last.filter(|_| runs.len() == 1)))
 }
 
 /// Does one run; `None` if it was stopped.
-fn run_one(run: &InsideRun, host: &Host, stop: &Stop) -> Result<Option<InsideResult>, InsideError> {
+fn run_one(
+    run: &InsideRun,
+    alone: bool,
+    host: &Host,
+    stop: &Stop,
+) -> Result<Option<InsideResult>, InsideError> {
     let task = Task {
         environment: run.environment.clone(),
         directory: run.directory.clone(),
         stdout: Some(run.logs.join("stdout")),
         stderr: Some(run.logs.join("stderr")),
         time_limit: run.time_limit,
-        // Control groups in a job are Slurm's.
-        memory_method: MemoryMethod::Sampling,
+        // Control groups in a job are Slurm's, and of a run that is alone in it accounting knows most.
+        memory_method: if alone { MemoryMethod::GentleSampling } else { MemoryMethod::Sampling },
         ..Task::new(run.program.clone())
     };
     let started = crate::now();
@@ -214,7 +220,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let here = directory.path();
         let run = InsideRun { by_slurm: true, ..run(here, "sleep 0.1") };
-        let result = run_one(&run, &Host::default(), &Stop::new()).unwrap().unwrap();
+        let result = run_one(&run, true, &Host::default(), &Stop::new()).unwrap().unwrap();
         assert!(result.usage.walltime.is_some_and(|time| time.0 >= 0.1));
         assert_eq!(Usage { walltime: None, ..result.usage }, Usage::default());
     }

@@ -3,43 +3,60 @@
 
 use std::time::{Duration, Instant};
 
-/// The first wait.
-const SHORTEST: Duration = Duration::from_millis(700);
-
 /// Nobody waits longer for news than this.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// A wait is at least so many times what the last question took.
-const GENTLENESS: u32 = 10;
+/// The wait for an answer that alone is awaited, at least.
+const AWAITED: Duration = Duration::from_millis(500);
 
 /// When to ask next.
 #[derive(Debug, Clone)]
 pub(super) struct Pace {
+    /// The first wait.
+    shortest: Duration,
+    /// A wait is at least so many times what the last question took.
+    gentleness: u32,
     wait: Duration,
-    least: Duration,
+    took: Duration,
     asked: Option<Instant>,
 }
 
 impl Pace {
-    pub(super) fn new() -> Pace {
-        Pace { wait: SHORTEST, least: Duration::ZERO, asked: None }
+    /// For the queue, which is in the controller's memory.
+    pub(super) fn of_queue() -> Pace {
+        Pace::new(Duration::from_millis(700), 20)
+    }
+
+    /// For accounting, which searches a database: while jobs are in the queue, there is time.
+    pub(super) fn of_accounting() -> Pace {
+        Pace::new(Duration::from_secs(5), 50)
+    }
+
+    fn new(shortest: Duration, gentleness: u32) -> Pace {
+        Pace { shortest, gentleness, wait: shortest, took: Duration::ZERO, asked: None }
     }
 
     /// Whether it is time.
     pub(super) fn is_due(&self, now: Instant) -> bool {
-        self.asked.is_none_or(|asked| now.duration_since(asked) >= self.wait.max(self.least))
+        let least = (self.took * self.gentleness).min(LONGEST);
+        self.asked.is_none_or(|asked| now.duration_since(asked) >= self.wait.max(least))
+    }
+
+    /// Whether it is time when somebody waits for this answer alone.
+    pub(super) fn is_awaited(&self, now: Instant) -> bool {
+        self.asked.is_none_or(|asked| now.duration_since(asked) >= (3 * self.took).max(AWAITED))
     }
 
     /// Takes note of a question that took some time, and whether there was news.
     pub(super) fn asked(&mut self, now: Instant, took: Duration, news: bool) {
         self.asked = Some(now);
-        self.least = (took * GENTLENESS).min(LONGEST);
-        self.wait = if news { SHORTEST } else { (self.wait * 3 / 2).min(LONGEST) };
+        self.took = took;
+        self.wait = if news { self.shortest } else { (self.wait * 3 / 2).min(LONGEST) };
     }
 
     /// Something has happened of which Slurm will know more.
     pub(super) fn hurry(&mut self) {
-        self.wait = SHORTEST;
+        self.wait = self.shortest;
     }
 }
 
@@ -49,7 +66,7 @@ mod tests {
 
     #[test]
     fn it_backs_off_and_hurries() {
-        let mut pace = Pace::new();
+        let mut pace = Pace::of_queue();
         let mut now = Instant::now();
         assert!(pace.is_due(now));
         let mut questions = 0;
@@ -63,7 +80,7 @@ mod tests {
         }
         assert!((110..140).contains(&questions), "{questions} questions in an hour");
         pace.hurry();
-        pace.asked(now, Duration::from_secs(2), true);
+        pace.asked(now, Duration::from_secs(1), true);
         assert!(!pace.is_due(now + Duration::from_secs(19)), "a slow answer is not asked for at once again");
         assert!(pace.is_due(now + Duration::from_secs(20)));
     }

@@ -131,7 +131,8 @@ impl SlurmSweep<'_> {
             observer,
             pending,
             open,
-            pace: Pace::new(),
+            pace: Pace::of_queue(),
+            accounts: Pace::of_accounting(),
             accounting: true,
             held: false,
             summary: SlurmSummary::default(),
@@ -159,7 +160,10 @@ struct State<'sweep, 'call> {
     /// Runs that are in no job.
     pending: Vec<BatchRun>,
     open: Vec<Open>,
+    /// How often the queue is asked …
     pace: Pace,
+    /// … and accounting, while there are jobs in the queue.
+    accounts: Pace,
     /// Whether this cluster keeps accounts.
     accounting: bool,
     /// Whether Slurm takes no more jobs until one ends.
@@ -223,7 +227,9 @@ impl State<'_, '_> {
     /// there is nothing to do but wait: the jobs go on.
     fn ask(&mut self) -> Result<(), SlurmSweepError> {
         let begin = Instant::now();
-        let answer = self.poll();
+        let queue = self.ask_queue();
+        let took = begin.elapsed();
+        let answer = queue.and_then(|news| Ok(self.ask_accounting()? || news));
         let news = match answer {
             Ok(news) => news,
             Err(SlurmSweepError::Slurm(SlurmError::Unreachable { .. } | SlurmError::TooSlow { .. })) => {
@@ -233,12 +239,13 @@ impl State<'_, '_> {
             }
             Err(error) => return Err(error),
         };
-        self.pace.asked(Instant::now(), begin.elapsed(), news);
+        self.pace.asked(Instant::now(), took, news);
         self.held &= !news;
         Ok(())
     }
 
-    fn poll(&mut self) -> Result<bool, SlurmSweepError> {
+    /// Asks the queue; whether a task has left it.
+    fn ask_queue(&mut self) -> Result<bool, SlurmSweepError> {
         self.find_jobs()?;
         let names: Vec<String> = self
             .open
@@ -255,20 +262,36 @@ impl State<'_, '_> {
         for batch in &mut self.open {
             news |= batch.note_queue(&queue);
         }
+        Ok(news)
+    }
+
+    /// Asks accounting about what has left the queue, if it is time, and settles what is known; whether
+    /// there was news.
+    fn ask_accounting(&mut self) -> Result<bool, SlurmSweepError> {
         let gone: Vec<u64> =
             self.open.iter().filter(|batch| batch.has_gone()).filter_map(|batch| batch.job).collect();
         if gone.is_empty() {
             return Ok(false);
         }
+        let begin = Instant::now();
+        let is_time = match self.open.iter().any(Open::is_in_queue) {
+            true => self.accounts.is_due(begin),
+            false => self.accounts.is_awaited(begin),
+        };
+        if !is_time {
+            return Ok(false);
+        }
         if self.accounting {
-            match client::accounted(&gone) {
+            let answer = client::accounted(&gone);
+            self.accounts.asked(Instant::now(), begin.elapsed(), true);
+            match answer {
                 Ok(jobs) => self.open.iter_mut().for_each(|batch| batch.note_accounting(&jobs)),
                 Err(SlurmError::NoAccounting { .. }) => self.accounting = false,
                 Err(error) => return Err(error.into()),
             }
         }
         // What a job left it left before it ended, but perhaps after the last look.
-        news |= self.look();
+        let news = self.look();
         Ok(self.settle(false)? || news)
     }
 }

@@ -16,6 +16,9 @@ use crate::slurm::inside::InsideResult;
 /// A job whose end accounting knows may leave its results this long after: file systems lag.
 const FILES_LAG: Duration = Duration::from_secs(10);
 
+/// Accounting learns what a job's processes used up to this long after it learns of the job's end.
+const STEPS_LAG: Duration = Duration::from_secs(5);
+
 /// A job that lost its node or made room is put back into the queue within this time, where it is put back.
 const RETURN_LAG: Duration = Duration::from_secs(20);
 
@@ -163,6 +166,11 @@ impl Open {
         self.tasks().iter().any(|task| self.gone.contains_key(task))
     }
 
+    /// Whether a task that is not settled is still in it.
+    pub(super) fn is_in_queue(&self) -> bool {
+        self.tasks().iter().any(|task| !self.gone.contains_key(task))
+    }
+
     /// Nothing is known about who has left the queue.
     pub(super) fn forget_gone(&mut self) {
         self.gone.clear();
@@ -214,7 +222,10 @@ impl Open {
                 // A task that ended by itself has left what its run said, whatever that was.
                 let by_itself = outcome.is_completed() || matches!(outcome, Outcome::Failed { .. });
                 let may_come = by_itself && !complete;
-                if may_come && gone.elapsed() < FILES_LAG.min(patience) {
+                let unmeasured = job.usage().peak_memory.is_none();
+                if (may_come && gone.elapsed() < FILES_LAG.min(patience))
+                    || (unmeasured && gone.elapsed() < STEPS_LAG.min(patience))
+                {
                     Standing::Open
                 } else {
                     Standing::Accounted(job)
