@@ -16,11 +16,13 @@ use crate::evaluate::{read, sweeps};
 
 /// Shares of the full-scale rows that teach, in percent.
 const SHARES: [usize; 3] = [0, 40, 75];
+/// The same where scaled-down rows play full scale, of which there are more.
+const SHARES_WITHIN: [usize; 3] = [0, 15, 30];
 /// Draws of the rows that teach.
 const DRAWS: usize = 3;
 
 /// Prints the errors on held-out full-scale rows, of the winner or of each kind of model by itself.
-pub fn evaluate(directory: Option<&str>, kinds: bool) -> Result<()> {
+pub fn evaluate(directory: Option<&str>, kinds: bool, within: bool) -> Result<()> {
     let mut largest: BTreeMap<String, PathBuf> = BTreeMap::new();
     for file in sweeps(directory) {
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -48,8 +50,11 @@ pub fn evaluate(directory: Option<&str>, kinds: bool) -> Result<()> {
     );
     let mut totals: BTreeMap<(usize, usize), Vec<[f64; 5]>> = BTreeMap::new();
     for (name, file) in &largest {
-        let dataset = read(file)?;
-        for share in SHARES {
+        let mut dataset = read(file)?;
+        if within {
+            dataset = larger_play_full_scale(&dataset);
+        }
+        for share in if within { SHARES_WITHIN } else { SHARES } {
             for (index, kind) in wanted.iter().enumerate() {
                 let options = BuildOptions {
                     policy: Policy::Cost,
@@ -103,6 +108,41 @@ pub fn evaluate(directory: Option<&str>, kinds: bool) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// The scaled-down rows alone, of which those large in what the target grows with most play full scale.
+fn larger_play_full_scale(dataset: &Dataset) -> Dataset {
+    let mut within = dataset.clone();
+    within.rows.retain(|row| row.scale == Scale::Sd);
+    let targets: Vec<f64> = within.rows.iter().filter_map(|row| row.observed.exact()).collect();
+    let ranks = |values: &[f64]| -> Vec<f64> {
+        values.iter().map(|value| values.iter().filter(|other| *other < value).count() as f64).collect()
+    };
+    let correlation = |left: &[f64], right: &[f64]| {
+        let centre = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let (l, r) = (centre(left), centre(right));
+        let product = |a: &[f64], ma: f64, b: &[f64], mb: f64| -> f64 {
+            a.iter().zip(b).map(|(x, y)| (x - ma) * (y - mb)).sum()
+        };
+        product(left, l, right, r) / (product(left, l, left, l) * product(right, r, right, r)).sqrt().max(1e-300)
+    };
+    let numbers = |column: usize| -> Option<Vec<f64>> {
+        within.rows.iter().map(|row| row.cells[column].as_ref().and_then(|cell| cell.as_number())).collect()
+    };
+    let grown = ranks(&targets);
+    let sizes = (0..within.columns.len()).filter_map(numbers);
+    let sizes = sizes.max_by(|left, right| {
+        correlation(&ranks(left), &grown).total_cmp(&correlation(&ranks(right), &grown))
+    });
+    let Some(sizes) = sizes else { return within };
+    let mut sorted = sizes.clone();
+    sorted.sort_by(f64::total_cmp);
+    let limit = sorted[sorted.len() * 3 / 5];
+    let limit = if sizes.iter().any(|size| *size < limit) { limit } else { sorted[sorted.len() - 1] };
+    for (row, size) in within.rows.iter_mut().zip(sizes) {
+        row.scale = if size >= limit { Scale::Fs } else { Scale::Sd };
+    }
+    within
 }
 
 /// MAPE, mean distance of logarithms (in percent), request UPP, reserved ratio, coverage.

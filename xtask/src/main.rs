@@ -37,10 +37,11 @@ fn main() -> ExitCode {
         ["fuzz"] => fuzz::fuzz("60", "1"),
         ["fuzz", seconds] => fuzz::fuzz(seconds, "1"),
         ["fuzz", seconds, seed] => fuzz::fuzz(seconds, seed),
-        ["held-out"] => held_out::evaluate(None, false),
-        ["held-out", "--kinds"] => held_out::evaluate(None, true),
-        ["held-out", "--kinds", directory] => held_out::evaluate(Some(directory), true),
-        ["held-out", directory] => held_out::evaluate(Some(directory), false),
+        ["held-out", ref rest @ ..] => {
+            let flag = |name: &str| rest.contains(&name);
+            let directory = rest.iter().copied().find(|word| !word.starts_with("--"));
+            held_out::evaluate(directory, flag("--kinds"), flag("--within"))
+        }
         ["evaluate", directory] => evaluate::evaluate(Some(directory)),
         _ => {
             eprintln!("{USAGE}");
