@@ -124,7 +124,8 @@ fn larger_play_full_scale(dataset: &Dataset) -> Dataset {
         let product = |a: &[f64], ma: f64, b: &[f64], mb: f64| -> f64 {
             a.iter().zip(b).map(|(x, y)| (x - ma) * (y - mb)).sum()
         };
-        product(left, l, right, r) / (product(left, l, left, l) * product(right, r, right, r)).sqrt().max(1e-300)
+        product(left, l, right, r)
+            / (product(left, l, left, l) * product(right, r, right, r)).sqrt().max(1e-300)
     };
     let numbers = |column: usize| -> Option<Vec<f64>> {
         within.rows.iter().map(|row| row.cells[column].as_ref().and_then(|cell| cell.as_number())).collect()

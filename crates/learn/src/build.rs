@@ -8,8 +8,8 @@ use crate::ensemble::{Ensemble, Member};
 use crate::pipeline::Pipeline;
 use crate::prepare::{Prepared, without_disturbed};
 use crate::table::Table;
-use crate::validate::{Character, Plan, Residuals, balanced, judge, seed_of};
-use crate::{BuildOptions, LearnError, Mix, ModelKind, TargetModel};
+use crate::validate::{Character, Plan, Residuals, Verdict, balanced, judge, seed_of};
+use crate::{BuildOptions, Candidate, LearnError, Mix, ModelKind, TargetModel};
 
 /// Fewest different configurations that can teach anything.
 pub const FEWEST_CONFIGURATIONS: usize = 4;
@@ -39,50 +39,30 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
     let character = Character::of(&table);
     let plan = Plan::of(&table, options.seed);
     let mut verdicts = judge(&table, &plan, &character, options);
-    let ensemble = options.models.contains(&ModelKind::Ensemble).then(|| Ensemble::of(&verdicts)).flatten();
-    let members = ensemble.as_ref().map(|ensemble| ensemble.members.clone()).unwrap_or_default();
-    verdicts.extend(ensemble.map(|ensemble| ensemble.verdict));
-    let scored = tabulate(&verdicts, options.reexecution);
     let nothing = |reason: String| LearnError::NoCandidate { target: dataset.target.clone(), reason };
-    let Some(winner) = scored.winner(options.policy) else {
-        let reason = scored.candidates.iter().rev().find_map(|candidate| candidate.excluded.clone());
-        return Err(nothing(reason.unwrap_or_else(|| "there were none".to_owned())));
+    // What could be fitted on parts may ask for too much of the whole, where more columns vary.
+    let chosen = loop {
+        match Chosen::of(&table, &character, &verdicts, options) {
+            Ok(chosen) => break chosen,
+            Err(NotChosen::Unfit(model, reason)) => {
+                let same = verdicts.iter_mut().filter(|verdict| verdict.model == model);
+                same.for_each(|verdict| verdict.outcome = Err(reason.clone()));
+            }
+            Err(NotChosen::Nothing(reason)) => return Err(nothing(reason)),
+        }
     };
-    let model = scored.candidates[winner].model;
-    let judged = scored.outcomes[winner].map_or(&[][..], |outcome| &outcome.judged);
-    // What is shipped learned from every full-scale run, so the interval comes from the fits of the
-    // same model that saw most of them.
-    let residuals = match scored.nearest_to_shipped(model) {
-        Some(outcome) => Residuals::of(&outcome.judged, &character.knowing(&outcome.inside)),
-        None => Residuals::of(&[], &character),
-    };
-
-    let all: Vec<usize> = (0..table.rows.len()).collect();
-    let rows = match scored.candidates[winner].mix {
-        Mix { full_scale_percent: 1.. } => balanced(&table, &all),
-        _ => all.iter().map(|&row| (row, 1.0)).collect(),
-    };
-    let prepared = Prepared::with_lower_bounds(&table, &rows, options.remove_outliers);
-    let fit = |model: ModelKind| {
-        let seed = seed_of(options.seed, model, usize::MAX);
-        Pipeline::fit(model, &prepared, options, seed)
-    };
-    let members = if model == ModelKind::Ensemble { members } else { vec![(model, 1.0)] };
-    let mut fitted = Vec::new();
-    for (model, _) in &members {
-        fitted.push(fit(*model).map_err(&nothing)?);
-    }
+    let Chosen { members, mut fitted, prepared, residuals, candidates, winner, mut validation_rows } = chosen;
     let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
     let formula = formula_of(&members, &fitted, &names);
     let pipeline = fitted.remove(0);
     let others = members.iter().skip(1).zip(fitted);
 
-    let mut validation_rows: Vec<usize> = judged.iter().map(|said| said.row).collect();
     validation_rows.sort_unstable();
     validation_rows.dedup();
     let learned = |full_scale: bool| {
         let kept = |row: &usize| !prepared.outliers.iter().any(|outlier| outlier.row == *row);
-        all.iter().filter(|row| table.rows[**row].full_scale == full_scale && kept(row)).count()
+        let rows = 0..table.rows.len();
+        rows.filter(|&row| table.rows[row].full_scale == full_scale && kept(&row)).count()
     };
     let evidence = Evidence {
         scaled_down_runs: learned(false),
@@ -95,7 +75,7 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
         reexecution: options.reexecution,
         seed: options.seed,
         features: features_of(&table, &prepared),
-        explanation: explain(&scored.candidates, winner, options.policy, plan.validation, &evidence),
+        explanation: explain(&candidates, winner, options.policy, plan.validation, &evidence),
         evidence,
         validation: plan.validation,
         winner,
@@ -105,7 +85,7 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
         pipeline,
         members: others.map(|((_, weight), pipeline)| Member { weight: *weight, pipeline }).collect(),
         residuals,
-        candidates: scored.candidates,
+        candidates,
         custom: None,
         comparison: None,
         correction: None,
@@ -114,4 +94,72 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
     let contradicted = censored_warning(&built, dataset, &table);
     built.warnings.extend(contradicted);
     Ok(built)
+}
+
+/// The winner under the policy, fitted on everything.
+struct Chosen {
+    members: Vec<(ModelKind, f64)>,
+    fitted: Vec<Pipeline>,
+    prepared: Prepared,
+    residuals: Residuals,
+    candidates: Vec<Candidate>,
+    winner: usize,
+    validation_rows: Vec<usize>,
+}
+
+/// Why there is none.
+enum NotChosen {
+    /// A model that was to be shipped cannot be fitted on everything.
+    Unfit(ModelKind, String),
+    Nothing(String),
+}
+
+impl Chosen {
+    fn of(
+        table: &Table,
+        character: &Character,
+        verdicts: &[Verdict],
+        options: &BuildOptions,
+    ) -> Result<Chosen, NotChosen> {
+        let ensemble =
+            options.models.contains(&ModelKind::Ensemble).then(|| Ensemble::of(verdicts)).flatten();
+        let members = ensemble.as_ref().map(|ensemble| ensemble.members.clone()).unwrap_or_default();
+        let together = ensemble.map(|ensemble| ensemble.verdict);
+        let scored = tabulate(verdicts.iter().chain(&together), options.reexecution);
+        let Some(winner) = scored.winner(options.policy) else {
+            let reason = scored.candidates.iter().rev().find_map(|candidate| candidate.excluded.clone());
+            return Err(NotChosen::Nothing(reason.unwrap_or_else(|| "there were none".to_owned())));
+        };
+        let model = scored.candidates[winner].model;
+        let all: Vec<usize> = (0..table.rows.len()).collect();
+        let rows = match scored.candidates[winner].mix {
+            Mix { full_scale_percent: 1.. } => balanced(table, &all),
+            _ => all.iter().map(|&row| (row, 1.0)).collect(),
+        };
+        let prepared = Prepared::with_lower_bounds(table, &rows, options.remove_outliers);
+        let members = if model == ModelKind::Ensemble { members } else { vec![(model, 1.0)] };
+        let fit = |&(model, _): &(ModelKind, f64)| {
+            let seed = seed_of(options.seed, model, usize::MAX);
+            let fitted = Pipeline::fit(model, &prepared, options, seed);
+            fitted.map_err(|reason| NotChosen::Unfit(model, reason))
+        };
+        let fitted = members.iter().map(fit).collect::<Result<Vec<_>, _>>()?;
+        // What is shipped learned from every full-scale run, so the interval comes from the fits of the
+        // same model that saw most of them.
+        let residuals = match scored.nearest_to_shipped(model) {
+            Some(outcome) => Residuals::of(&outcome.judged, &character.knowing(&outcome.inside)),
+            None => Residuals::of(&[], character),
+        };
+        let judged = scored.outcomes[winner].map_or(&[][..], |outcome| &outcome.judged);
+        let validation_rows = judged.iter().map(|said| said.row).collect();
+        Ok(Chosen {
+            members,
+            fitted,
+            prepared,
+            residuals,
+            candidates: scored.candidates,
+            winner,
+            validation_rows,
+        })
+    }
 }

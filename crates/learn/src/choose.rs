@@ -22,7 +22,10 @@ pub(crate) struct Table<'a> {
 }
 
 /// Scores every verdict under every adjustment.
-pub(crate) fn tabulate(verdicts: &[Verdict], reexecution: Reexecution) -> Table<'_> {
+pub(crate) fn tabulate<'a>(
+    verdicts: impl Iterator<Item = &'a Verdict>,
+    reexecution: Reexecution,
+) -> Table<'a> {
     let mut table = Table { candidates: Vec::new(), outcomes: Vec::new() };
     for verdict in verdicts {
         let row = |kind, factor| Candidate {
@@ -174,9 +177,11 @@ fn mean_reserved_ratio(judged: &[Judged], factor: f64, reexecution: Reexecution)
     (judged.iter().map(ratio).sum::<f64>() / judged.len() as f64).min(1e300)
 }
 
-/// The request that costs least when the truth is one of these, all equally likely.
+/// The request for which least is reserved, as a multiple of the truth, when the truth is one of these,
+/// all equally likely. A multiple: the mean of what is reserved itself hangs on the farthest tail.
 pub(crate) fn cheapest_request(truths: &[f64], reexecution: Reexecution) -> f64 {
-    let cost = |request: f64| truths.iter().map(|&truth| reserved(reexecution, request, truth)).sum::<f64>();
+    let cost =
+        |request: f64| truths.iter().map(|&truth| reserved(reexecution, request, truth) / truth).sum::<f64>();
     let mut best = (f64::INFINITY, f64::NAN);
     for &request in truths {
         let cost = cost(request);
@@ -190,4 +195,18 @@ pub(crate) fn cheapest_request(truths: &[f64], reexecution: Reexecution) -> f64 
 /// As [`Reexecution::reserved`], bounded when the first request is tiny.
 fn reserved(reexecution: Reexecution, first: f64, actual: f64) -> f64 {
     reexecution.reserved(first.max(actual * 1e-6), actual)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One truth in sixty-four beyond all measure must not decide what is asked for.
+    #[test]
+    fn the_farthest_tail_does_not_decide() {
+        let mut truths: Vec<f64> = (1..64).map(|index| 10.0 + f64::from(index) / 64.0).collect();
+        truths.push(1e9);
+        let request = cheapest_request(&truths, Reexecution::default());
+        assert!(request < 11.0, "{request}");
+    }
 }

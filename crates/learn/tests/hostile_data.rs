@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::columns;
+use common::{Noise, columns, row};
 use harp_core::{Dataset, Observed, Policy, Row, Scale, Target, Value};
 use harp_learn::{BuildOptions, ModelFile, build};
 use proptest::prelude::*;
@@ -72,5 +72,28 @@ proptest! {
         }
         let file = ModelFile::new("strange", "test", vec![model]);
         prop_assert_eq!(&ModelFile::from_text(&file.to_text().unwrap()).unwrap(), &file);
+    }
+}
+
+/// Columns that differ in few runs are the same in some parts: what can be fitted there may have too
+/// many terms for the whole. Another model answers then.
+#[test]
+fn columns_that_seldom_differ_leave_an_answer() {
+    for seed in 0..20 {
+        let mut random = Noise::new(seed);
+        let mut rows = Vec::new();
+        for group in 0..20u64 {
+            let size = 1 << (group % 9);
+            let twin = if group == seed % 20 { 3 * size } else { 2 * size };
+            let other = 1 + (group as i64 / 9) * 3;
+            let seconds = (size * other) as f64 * (0.1 * random.normal()).exp();
+            let cells = [size, twin, other].map(Value::Integer).to_vec();
+            rows.push(row(cells, seconds, if size < 64 { Scale::Sd } else { Scale::Fs }, group));
+        }
+        let dataset = Dataset::new(Target::Walltime, columns(&["size", "twin", "other"]), rows).unwrap();
+        let model = build(&dataset, &BuildOptions { policy: Policy::Cost, ..BuildOptions::default() });
+        let model = model.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let evaluation = model.evaluate(&dataset, |row| row.scale == Scale::Fs).unwrap();
+        assert!(evaluation.reserved_ratio.is_some_and(|ratio| ratio < 10.0), "{evaluation:?}");
     }
 }

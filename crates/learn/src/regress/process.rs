@@ -148,7 +148,9 @@ impl Process {
             && self.lengths.iter().all(|&length| length > 0.0 && length.is_finite())
             && self.points.len() == self.weights.len()
             && self.points.iter().all(|point| point.len() == width && finite(point))
-            && finite(&self.weights);
+            && finite(&self.weights)
+            && (self.curves.is_empty() || self.curves.len() == width)
+            && self.curves.iter().all(Curve::is_sound);
         if sound { Ok(()) } else { Err("the process does not fit the features".to_owned()) }
     }
 

@@ -102,8 +102,7 @@ impl<'a> Points<'a> {
                 }
                 same
             });
-            let (at, weights) = found.into_iter().unzip();
-            Curve { length: width.exp(), at, weights }
+            Curve::of(&found, width.exp())
         };
         scales.widths.iter().enumerate().map(one).collect()
     }
