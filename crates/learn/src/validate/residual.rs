@@ -14,7 +14,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Character, Judged};
-use crate::statistics::{mean, median, robust_deviation, student_below, student_quantile};
+use crate::statistics::{median, robust_deviation, student_below, student_quantile};
 
 /// Levels kept; the ends leave 0.5 % either side to the unknown.
 const LEVELS: [f64; 23] = [
@@ -52,7 +52,8 @@ pub(crate) struct Residuals {
 
 /// Location, scale and degrees of freedom of the residuals of undisturbed runs.
 struct Core {
-    sorted: Vec<f64>,
+    /// Residuals with their weights.
+    sorted: Vec<(f64, f64)>,
     location: f64,
     /// Mean square distance from the location.
     square: f64,
@@ -64,8 +65,8 @@ struct Core {
 
 impl Core {
     fn of(judged: &[Judged], character: &Character) -> Core {
-        let mut sorted: Vec<f64> = judged.iter().map(Judged::residual).collect();
-        sorted.sort_by(f64::total_cmp);
+        let mut sorted: Vec<(f64, f64)> = judged.iter().map(|said| (said.residual(), said.weight)).collect();
+        sorted.sort_by(|left, right| left.0.total_cmp(&right.0));
         let configurations = configurations(judged);
         // Full-scale runs are what is to be predicted; where there are some, they alone tell a bias.
         let full_scale: Vec<Judged> = judged.iter().copied().filter(|said| said.full_scale).collect();
@@ -78,7 +79,9 @@ impl Core {
             .filter_map(|members| median(&mut members.iter().map(|&(_, r)| r).collect::<Vec<_>>()))
             .collect();
         let location = bias(&mut medians);
-        let square = mean(sorted.iter().map(|r| (r - location).powi(2))).unwrap_or(0.0);
+        let total: f64 = sorted.iter().map(|(_, weight)| weight).sum();
+        let square = sorted.iter().map(|(r, weight)| weight * (r - location).powi(2)).sum::<f64>() / total;
+        let square = if square.is_finite() { square } else { 0.0 };
         let count = configurations as f64;
         let (known, weight) = match character.prior {
             Some(prior) => (prior * prior, PRIOR_FREEDOM),
@@ -96,14 +99,6 @@ impl Core {
     fn student(&self, level: f64) -> f64 {
         (self.location + self.scale * student_quantile(level, self.freedom)).clamp(-FARTHEST, FARTHEST)
     }
-}
-
-/// What was judged among others of its size, where there is any: that is how cases will be asked for.
-/// Whole sizes held out tell models apart, but a case beyond the measured range widens its doubt by
-/// itself.
-fn in_turn(judged: &[Judged]) -> Vec<Judged> {
-    let heaviest = judged.iter().map(|said| said.weight).fold(0.0, f64::max);
-    judged.iter().copied().filter(|said| said.weight == heaviest).collect()
 }
 
 fn configurations(judged: &[Judged]) -> usize {
@@ -128,7 +123,7 @@ fn bias(residuals: &mut [f64]) -> f64 {
 impl Residuals {
     /// From what a candidate said and what the runs say by themselves.
     pub(crate) fn of(judged: &[Judged], character: &Character) -> Residuals {
-        let core = Core::of(&in_turn(judged), character);
+        let core = Core::of(judged, character);
         let tail = Tail::of(character);
         let mut quantiles: Vec<(f64, f64)> =
             LEVELS.iter().map(|&level| (level, tail.quantile(&core, level))).collect();
@@ -218,13 +213,24 @@ impl Tail {
     }
 }
 
-/// The quantile of sorted values that puts the i-th of n at i/(n+1).
-fn empirical(sorted: &[f64], level: f64) -> f64 {
-    let Some(&last) = sorted.last() else { return 0.0 };
-    let position = (level * (sorted.len() + 1) as f64 - 1.0).max(0.0);
-    let below = position.floor() as usize;
-    match (sorted.get(below), sorted.get(below + 1)) {
-        (Some(low), Some(high)) => low + (position - below as f64) * (high - low),
-        _ => last,
+/// The quantile of sorted values with weights that, where all weigh the same, puts the i-th of n at
+/// i/(n+1).
+fn empirical(sorted: &[(f64, f64)], level: f64) -> f64 {
+    let total: f64 = sorted.iter().map(|(_, weight)| weight).sum();
+    let average = total / sorted.len() as f64;
+    let mut below = 0.0;
+    let mut last: Option<(f64, f64)> = None;
+    for &(value, weight) in sorted {
+        // Where this value stands: all before it, and as much of it as leaves the rest beyond the ends.
+        let place = (below + weight / 2.0 + average / 2.0) / (total + average);
+        if place >= level {
+            return match last {
+                Some((before, at)) if place > at => before + (level - at) / (place - at) * (value - before),
+                _ => value,
+            };
+        }
+        last = Some((value, place));
+        below += weight;
     }
+    last.map_or(0.0, |(value, _)| value)
 }
