@@ -189,3 +189,30 @@ fn jobs_make_room_for_others_and_go_on_where_they_were() {
     }
     assert_eq!(ended_as(cluster, "PREEMPTED") - before, 2);
 }
+
+/// Jobs that accounting knows, however they ended.
+fn accounted(cluster: &Cluster) -> usize {
+    cluster.ask("sacct", &["-n", "-P", "-X", "-D", "-S", "now-1hours", "-o", "JobID"]).lines().count()
+}
+
+#[test]
+fn a_job_that_vanishes_without_a_trace_is_given_up_and_its_run_submitted_again() {
+    let _alone = alone();
+    let cluster = Cluster::shared();
+    let one = WAITING.replace("{ from = 1, to = 6, step = 1 }", "1");
+    let folder = folder(&one, WAIT);
+    let here = folder.path();
+    let before = accounted(cluster);
+    // the controller cannot tell accounting of the job, and then forgets it
+    cluster.stop("slurmdbd");
+    let mut harp = begin_with(cluster, here, &["generate", "--on", "slurm", "--yes", "--time", "10m"], &[]);
+    wait_until("the run", 90, || starts(here).len() == 1);
+    cluster.forget_jobs();
+    assert_eq!((cluster.ask("squeue", &["-h"]), accounted(cluster)), (String::new(), before));
+    // after two minutes it is given up
+    wait_until("the second start", 200, || starts(here).get("1") == Some(&2));
+    fs::write(here.join("go"), "").unwrap();
+    wait_for_end(&mut harp, here);
+    all_completed(here, 1);
+    wait_until("accounting", 30, || accounted(cluster) == before + 1);
+}

@@ -34,19 +34,8 @@ impl Cluster {
 
     /// Stops the controller and starts it again, as an operator would.
     pub fn restart_controller(&self) {
-        self.stop_controller();
+        self.stop("slurmctld");
         self.start_what_is_down();
-    }
-
-    /// Stops the controller.
-    pub fn stop_controller(&self) {
-        let pid = self.process("slurmctld");
-        assert!(Command::new("kill").arg(&pid).status().unwrap().success());
-        let begin = Instant::now();
-        while Path::new("/proc").join(&pid).exists() {
-            assert!(begin.elapsed() < Duration::from_secs(60), "the controller does not stop");
-            sleep(Duration::from_millis(100));
-        }
     }
 
     /// Starts every daemon that does not run, and waits until all nodes are up.
@@ -56,10 +45,30 @@ impl Cluster {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
+    /// Stops a daemon.
+    pub fn stop(&self, daemon: &str) {
+        let pid = self.process(daemon);
+        assert!(Command::new("kill").arg(&pid).status().unwrap().success());
+        let begin = Instant::now();
+        while Path::new("/proc").join(&pid).exists() {
+            assert!(begin.elapsed() < Duration::from_secs(60), "{daemon} does not stop");
+            sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// The controller loses all it knew of jobs and had not told accounting yet, and starts again.
+    pub fn forget_jobs(&self) {
+        self.stop("slurmctld");
+        for file in ["job_state", "job_state.old", "dbd.messages"] {
+            std::fs::remove_file(self.folder().join("state").join(file)).unwrap_or_default();
+        }
+        self.start_what_is_down();
+    }
+
     /// A node loses its power: its daemon and everything on it is gone at once, and Slurm notices.
     pub fn fail_node(&self, node: &str) {
-        let kill = |pid: &str| Command::new("kill").args(["-KILL", pid]).status().unwrap();
-        assert!(kill(&self.process(&format!("slurmd.{node}"))).success());
+        let kill = |pid: &str| Command::new("kill").args(["-KILL", pid]).output().unwrap();
+        assert!(kill(&self.process(&format!("slurmd.{node}"))).status.success());
         let begin = Instant::now();
         loop {
             let found = self.processes_on(node);
