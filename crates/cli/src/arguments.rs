@@ -89,7 +89,7 @@ pub enum Command {
     Plan(Plan),
     /// Run what is missing of an experiment and record what it used
     #[command(
-        after_help = "Examples:\n  harp generate\n  harp generate --scale sd --scale fs\n  harp generate --retry-failed\n  harp generate --adaptive --budget 30min --until-width 1.3\n  harp generate --adaptive --for n=4000 --goal cheapest --max-time 10m\n  harp generate --on slurm --partition batch --account physics\n  harp generate --on slurm --dry-run   the job scripts and what they cost\n\nInterrupted or killed, call it again: finished runs are kept and not run again."
+        after_help = "Examples:\n  harp generate\n  harp generate --scale sd --scale fs\n  harp generate --retry-failed\n  harp generate --adaptive --budget 30min --until-width 1.3\n  harp generate --adaptive --for n=4000 --goal cheapest --max-time 10m\n  harp generate --on slurm --partition batch --account physics\n  harp generate --on slurm --adaptive --together 8 --until-width 1.3\n  harp generate --on slurm --dry-run   the job scripts and what they cost\n\nInterrupted or killed, call it again: finished runs are kept and not run again."
     )]
     Generate(Generate),
     /// Show how far an experiment is
@@ -135,7 +135,7 @@ pub enum Command {
     Advise(Advise),
     /// Generate, build, predict the test cases, and compare with what really happened
     #[command(
-        after_help = "Examples:\n  harp run\n  harp run examples/euler/harp.toml\n  harp run --json > result.json"
+        after_help = "Examples:\n  harp run\n  harp run examples/euler/harp.toml\n  harp run --json > result.json\n  harp run --on slurm --partition batch --account physics --yes"
     )]
     Run(Run),
     /// Write the runs of an experiment as CSV or JSON
@@ -304,6 +304,8 @@ pub struct Run {
     /// Exit with 0 though some runs failed; without it, with 7.
     #[arg(long)]
     pub allow_failed: bool,
+    #[command(flatten)]
+    pub slurm: SweepJobs,
 }
 
 /// Arguments of `harp history`.

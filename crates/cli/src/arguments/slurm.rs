@@ -53,6 +53,14 @@ pub struct SweepJobs {
     pub time: Option<Seconds>,
 }
 
+impl SweepJobs {
+    /// No jobs: what runs is run on this machine.
+    pub fn none() -> SweepJobs {
+        let jobs = Jobs { partition: None, account: None, site: None, yes: false };
+        SweepJobs { on: Where::Here, jobs, max_jobs: 1, pack: Seconds(0.0), time: None }
+    }
+}
+
 /// How a request grows after a job was killed for time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Growth {
