@@ -7,6 +7,7 @@ mod dnn;
 mod estimates;
 mod import;
 mod learn;
+mod recommend;
 mod since;
 mod site;
 mod slurm;
@@ -15,7 +16,7 @@ mod trace;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use harp_core::{Money, Scale, Seconds};
+use harp_core::{Money, Scale};
 
 pub use adaptive::{Adaptive, Goal, Per};
 pub use backtest::{Backtest, Judged};
@@ -23,6 +24,7 @@ pub use dnn::{Dnn, DnnMemory, DnnModel, DnnTime, DnnTraining, Offloaded};
 pub use estimates::Wanted;
 pub use import::{Import, ImportSlurm};
 pub use learn::{Ablate, Build, BuildSettings, ModelChoice, Models};
+pub use recommend::{Choosing, Recommend};
 pub use since::Since;
 pub use site::{Site, SiteBench, SiteCommand, SiteDiscover};
 pub use slurm::{Advise, Growth, Jobs, Submit, SweepJobs, Where, WithinJob};
@@ -87,7 +89,7 @@ pub enum Command {
     Plan(Plan),
     /// Run what is missing of an experiment and record what it used
     #[command(
-        after_help = "Examples:\n  harp generate\n  harp generate --scale sd --scale fs\n  harp generate --retry-failed\n  harp generate --adaptive --budget 30min --until-width 1.3\n  harp generate --adaptive --for n=4000 --goal cheapest --max-time 10m\n  harp generate --on slurm --partition batch --account physics\n  harp generate --on slurm --dry-run   the job scripts and what they cost\n\nInterrupted or killed, call it again: finished runs are kept and not run again."
+        after_help = "Examples:\n  harp generate\n  harp generate --scale sd --scale fs\n  harp generate --retry-failed\n  harp generate --adaptive --budget 30min --until-width 1.3\n  harp generate --adaptive --for n=4000 --goal cheapest --max-time 10m\n  harp generate --on slurm --partition batch --account physics\n  harp generate --on slurm --adaptive --together 8 --until-width 1.3\n  harp generate --on slurm --dry-run   the job scripts and what they cost\n\nInterrupted or killed, call it again: finished runs are kept and not run again."
     )]
     Generate(Generate),
     /// Show how far an experiment is
@@ -133,7 +135,7 @@ pub enum Command {
     Advise(Advise),
     /// Generate, build, predict the test cases, and compare with what really happened
     #[command(
-        after_help = "Examples:\n  harp run\n  harp run examples/euler/harp.toml\n  harp run --json > result.json"
+        after_help = "Examples:\n  harp run\n  harp run examples/euler/harp.toml\n  harp run --json > result.json\n  harp run --on slurm --partition batch --account physics --yes"
     )]
     Run(Run),
     /// Write the runs of an experiment as CSV or JSON
@@ -283,45 +285,6 @@ pub struct Predict {
     pub extrapolate: bool,
 }
 
-/// Arguments of `harp recommend`.
-#[derive(Debug, Args)]
-pub struct Recommend {
-    /// The case: parameters of the program.
-    #[arg(value_name = "NAME=VALUE", value_parser = parse_setting)]
-    pub case: Vec<(String, String)>,
-    /// The experiment file, or the folder its harp.toml is in.
-    #[arg(long = "experiment", value_name = "FILE", default_value = "harp.toml")]
-    pub file: PathBuf,
-    /// The job must end within this time: the cheapest such allocation is chosen.
-    #[arg(long, value_name = "TIME")]
-    pub max_time: Option<Seconds>,
-    /// The job may cost this much: the fastest such allocation is chosen.
-    #[arg(long, value_name = "AMOUNT", value_parser = parse_money)]
-    pub max_cost: Option<Money>,
-    /// The site whose machines, limits and prices hold: a name (`harp site` lists them) or a file.
-    #[arg(long, value_name = "SITE")]
-    pub site: Option<String>,
-    /// The machine or node type to predict on, where the model knows several: a machine that `harp site
-    /// bench` measured, or a node type of the site with `descriptors`. Without it, this machine.
-    #[arg(long, value_name = "NAME")]
-    pub node_type: Option<String>,
-    /// The job may be killed with at most this probability.
-    #[arg(long, value_name = "PROBABILITY", value_parser = parse_probability)]
-    pub max_risk: Option<f64>,
-    /// The account to charge, for the job script.
-    #[arg(long, value_name = "NAME")]
-    pub account: Option<String>,
-    /// Write the job script to this file.
-    #[arg(long, value_name = "FILE")]
-    pub script: Option<PathBuf>,
-    /// Write a page with the time–cost chart to this file.
-    #[arg(long, value_name = "FILE")]
-    pub chart: Option<PathBuf>,
-    /// Answer even far outside what was measured.
-    #[arg(long)]
-    pub extrapolate: bool,
-}
-
 /// Arguments of `harp run`.
 #[derive(Debug, Args)]
 pub struct Run {
@@ -341,6 +304,8 @@ pub struct Run {
     /// Exit with 0 though some runs failed; without it, with 7.
     #[arg(long)]
     pub allow_failed: bool,
+    #[command(flatten)]
+    pub slurm: SweepJobs,
 }
 
 /// Arguments of `harp history`.

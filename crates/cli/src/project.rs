@@ -15,6 +15,7 @@ use crate::terminal::Terminal;
 pub const USUAL_FILE: &str = "harp.toml";
 
 /// A checked experiment and its places.
+#[derive(Clone)]
 pub struct Project {
     /// The experiment.
     pub experiment: Experiment,

@@ -1,4 +1,4 @@
-//! Single jobs on a real Slurm: scripts it accepts, GPUs, many processes, modules, retries, and advice.
+//! Single jobs on a real Slurm: scripts it accepts, GPUs, many processes, modules, and advice.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test that cannot go on should stop
 
 #[path = "support/cluster.rs"]
@@ -6,20 +6,12 @@ mod cluster;
 mod support;
 
 use std::fs;
-use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use cluster::Cluster;
-use serde_json::{Value, json};
 
-use support::documents::{documented, has};
-
-fn promised(answer: &Value, command: &str) {
-    for path in &documented()[command] {
-        assert!(has(answer, path), "harp {command} --json has no `{path}`:\n{answer:#}");
-    }
-}
+use support::documents::promised;
 
 /// Everything an allocation can vary, each combination one the testbed has.
 const EVERYTHING: &str = r#"
@@ -152,128 +144,6 @@ fn a_job_gets_the_gpus_it_asks_for_where_they_are() {
     let runs = support::json(here, &["history", "--json"]);
     assert_eq!(runs[0]["metrics"]["devices"], 2.0, "{runs:#}");
     assert_eq!(runs[0]["configuration"]["allocation"]["gpu_kind"], "a100");
-}
-
-/// Small runs need next to nothing; above 50 it is 200 MiB, which nobody could know.
-const SURPRISE: &str = r#"
-name = "surprise"
-
-[program]
-command = "sh ./work.sh {n}"
-
-[parameters.n]
-type = "integer"
-sd = { from = 1, to = 16, count = 6, spacing = "geometric" }
-fs = 20
-
-[allocation]
-cores = 1
-
-[design]
-repetitions = 2
-"#;
-
-const WORK: &str = r#"
-if [ $1 -gt 50 ]; then head -c 200M /dev/zero | tail | sleep 4; fi
-if [ $1 -eq 49 ]; then exit 3; fi
-if [ $1 -eq 48 ]; then [ -e again ] || { touch again; sleep 400; }; fi
-sleep 0.2
-"#;
-
-fn surprise() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("harp.toml"), SURPRISE).unwrap();
-    fs::write(folder.path().join("work.sh"), WORK).unwrap();
-    support::run(folder.path(), &["generate"], 0);
-    support::run(folder.path(), &["build"], 0);
-    folder
-}
-
-fn submit(cluster: &Cluster, here: &Path, more: &[&str], expected: i32) -> Value {
-    let call = [&["submit", "--extrapolate", "--yes", "--json"], more].concat();
-    serde_json::from_slice(&cluster.harp(here, &call, expected).stdout).unwrap()
-}
-
-#[test]
-fn a_job_is_tried_again_by_what_ended_it_and_all_attempts_are_paid() {
-    let cluster = Cluster::shared();
-    let folder = surprise();
-    let here = folder.path();
-    let shown = submit(cluster, here, &["n=60", "--dry-run"], 0);
-    let script = shown["script"].as_str().unwrap().replace("--chdir=", "--chdir=/tmp #");
-    fs::write(here.join("job.sh"), &script).unwrap();
-    let output = cluster.client("sbatch", &["--test-only", "job.sh"]).current_dir(here).output().unwrap();
-    assert!(output.status.success(), "{}\n{script}", String::from_utf8_lossy(&output.stderr));
-
-    // without --retry it stays at one
-    let once = submit(cluster, here, &["n=60", "--partition", "batch"], 7);
-    assert_eq!(once["attempts"].as_array().unwrap().len(), 1, "{once:#}");
-    assert_eq!(once["outcome"]["outcome"], "out_of_memory", "{once:#}");
-    // memory grows until it is enough
-    let retried = submit(cluster, here, &["n=61", "--partition", "batch", "--retry"], 0);
-    promised(&retried, "submit");
-    let attempts = retried["attempts"].as_array().unwrap();
-    assert!((2..=4).contains(&attempts.len()), "{retried:#}");
-    let (last, killed) = attempts.split_last().unwrap();
-    assert_eq!(last["outcome"], json!({ "outcome": "completed" }));
-    let limits: Vec<u64> = killed.iter().map(|made| made["outcome"]["limit"].as_u64().unwrap()).collect();
-    assert!(limits.windows(2).all(|pair| pair[1] == 2 * pair[0]), "{limits:?}");
-    let total: f64 = attempts.iter().map(|made| made["cost"].as_f64().unwrap()).sum();
-    assert!((retried["total_cost"].as_f64().unwrap() - total).abs() < 1e-12 && total > 0.0, "{retried:#}");
-    // a cap holds
-    let capped = submit(cluster, here, &["n=62", "--retry", "--cap-memory", "100M"], 7);
-    assert!(capped["why_no_more"].as_str().unwrap().contains("cap"), "{capped:#}");
-    // a program that fails is not tried again
-    let failed = submit(cluster, here, &["n=49", "--retry"], 7);
-    assert_eq!(failed["attempts"].as_array().unwrap().len(), 1, "{failed:#}");
-    assert_eq!(failed["outcome"], json!({ "outcome": "failed", "exit_code": 3 }));
-    // outcomes are in the history, the last of each case
-    let runs = support::json(here, &["history", "--json"]);
-    let of = |n: i64| {
-        let is_this = |run: &&Value| run["configuration"]["parameters"]["n"] == n;
-        let found: Vec<&Value> = runs.as_array().unwrap().iter().filter(is_this).collect();
-        assert_eq!(found.len(), 1, "n = {n}");
-        found[0]["outcome"]["outcome"].as_str().unwrap().to_owned()
-    };
-    assert_eq!((of(60).as_str(), of(61).as_str(), of(49).as_str()), ("out_of_memory", "completed", "failed"));
-}
-
-#[test]
-fn a_job_that_is_out_of_time_gets_twice_as_much_also_after_harp_was_killed() {
-    let cluster = Cluster::shared();
-    let folder = surprise();
-    let here = folder.path();
-    let call = ["submit", "n=48", "--extrapolate", "--yes", "--json", "--retry", "--partition", "batch"];
-    let mut harp = support::harp(here, &call)
-        .env("SLURM_CONF", cluster.configuration())
-        .stdout(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    let begin = Instant::now();
-    while !here.join("again").exists() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "it does not begin");
-        sleep(Duration::from_millis(100));
-    }
-    harp.kill().unwrap();
-    harp.wait().unwrap();
-    // its time is over now: Slurm looks every half minute
-    let queue = cluster.ask("squeue", &["--me", "-h", "-t", "R", "-o", "%i %j"]);
-    let id = queue.lines().find(|line| line.contains("harp-")).unwrap().split(' ').next().unwrap().to_owned();
-    cluster.ask("scontrol", &["update", &format!("jobid={id}"), "endtime=now"]);
-    let answer: Value = serde_json::from_slice(&cluster.harp(here, &call, 0).stdout).unwrap();
-    let attempts = answer["attempts"].as_array().unwrap();
-    assert_eq!(attempts.len(), 2, "{answer:#}");
-    assert_eq!(attempts[0]["outcome"]["outcome"], "timed_out", "{answer:#}");
-    assert_eq!(attempts[1]["outcome"]["outcome"], "completed");
-    let limits = cluster
-        .ask("sacct", &["-n", "-P", "-X", "-o", "JobName,TimelimitRaw,Partition", "--starttime=now-1hours"]);
-    let minutes: Vec<u32> = limits
-        .lines()
-        .filter(|line| line.starts_with("harp-") && line.ends_with("|batch"))
-        .map(|line| line.split('|').nth(1).unwrap().parse().unwrap())
-        .collect();
-    let last: Vec<u32> = minutes.iter().rev().take(2).copied().collect();
-    assert_eq!(last[0], 2 * last[1], "{minutes:?}");
 }
 
 #[test]

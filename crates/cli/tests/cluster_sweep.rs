@@ -4,16 +4,13 @@
 #[path = "support/cluster.rs"]
 mod cluster;
 mod support;
+#[path = "support/sweeps.rs"]
+mod sweeps;
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
-use std::process::{Child, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use cluster::Cluster;
-use serde_json::Value;
+use sweeps::{begin, history, jobs_of, keys, starts, wait_until};
 
 /// Runs that end well, fail, take too long for harp, for Slurm, or too much memory. Each says that it
 /// began, so that a second start would be seen.
@@ -57,68 +54,6 @@ fn folder(experiment: &str) -> tempfile::TempDir {
     fs::write(folder.path().join("harp.toml"), experiment).unwrap();
     fs::write(folder.path().join("work.sh"), WORK).unwrap();
     folder
-}
-
-/// harp in the background.
-fn begin(cluster: &Cluster, here: &Path, arguments: &[&str]) -> Child {
-    let mut command = support::harp(here, arguments);
-    let log = fs::File::options().create(true).append(true).open(here.join("harp.log")).unwrap();
-    command.env("SLURM_CONF", cluster.configuration()).stdout(Stdio::null()).stderr(log).spawn().unwrap()
-}
-
-fn wait_until(what: &str, seconds: u64, mut holds: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !holds() {
-        assert!(begin.elapsed() < Duration::from_secs(seconds), "{what}: not within {seconds} s");
-        sleep(Duration::from_millis(100));
-    }
-}
-
-fn history(here: &Path) -> Vec<Value> {
-    support::json(here, &["history", "--json"]).as_array().unwrap().clone()
-}
-
-fn starts(here: &Path) -> BTreeMap<String, usize> {
-    let mut counts = BTreeMap::new();
-    for line in fs::read_to_string(here.join("starts")).unwrap_or_default().lines() {
-        *counts.entry(line.to_owned()).or_default() += 1;
-    }
-    counts
-}
-
-/// The job of each run: `<key>-<repetition>` to `job_task`, from what the jobs were given to do.
-fn jobs_of(cluster: &Cluster, here: &Path) -> BTreeMap<String, String> {
-    let mut found = BTreeMap::new();
-    for entry in fs::read_dir(here.join(".harp/slurm")).unwrap().flatten() {
-        let Ok(tasks) = fs::read(entry.path().join("tasks.json")) else { continue };
-        let tasks: Value = serde_json::from_slice(&tasks).unwrap();
-        let name = format!("harp-{}", entry.file_name().to_string_lossy());
-        let ids = cluster.ask("sacct", &["-n", "-P", "-X", "-o", "JobID", &format!("--name={name}")]);
-        let Some(job) = ids.lines().next().map(|id| id.split('_').next().unwrap().to_owned()) else {
-            continue;
-        };
-        for (number, task) in tasks.as_array().unwrap().iter().enumerate() {
-            for run in task.as_array().unwrap() {
-                let logs = run["logs"].as_str().unwrap();
-                let key = logs.rsplit('/').next().unwrap().to_owned();
-                let before = found.insert(key, format!("{job}_{number}"));
-                assert_eq!(before, None, "a run is in two jobs");
-            }
-        }
-    }
-    found
-}
-
-/// The key of each configuration, by its JSON.
-fn keys(here: &Path) -> BTreeMap<String, String> {
-    let plan = support::json(here, &["plan", "--json"]);
-    let one = |planned: &Value| {
-        let parts = ["scale", "parameters", "allocation"];
-        let configuration: serde_json::Map<String, Value> =
-            parts.iter().map(|part| (part.to_string(), planned[*part].clone())).collect();
-        (Value::from(configuration).to_string(), planned["key"].as_str().unwrap().to_owned())
-    };
-    plan["configurations"].as_array().unwrap().iter().map(one).collect()
 }
 
 fn seconds(text: &str) -> f64 {
@@ -165,7 +100,7 @@ fn a_sweep_survives_two_kills_and_a_restart_of_the_controller_and_agrees_with_ac
         lines.lines().next().unwrap_or("").to_owned()
     };
     let keys = keys(here);
-    let (mut agreed, mut filled) = (0, 0);
+    let (mut agreed, mut filled, mut of_memory, mut of_processor) = (0, 0, 0, 0);
     for run in &runs {
         let n = run["configuration"]["parameters"]["n"].as_i64().unwrap();
         let outcome = &run["outcome"];
@@ -200,14 +135,18 @@ fn a_sweep_survives_two_kills_and_a_restart_of_the_controller_and_agrees_with_ac
                 let least = if expected == "out_of_memory" { f64::from(150 << 20) } else { 0.0 };
                 assert_eq!(run["usage"]["peak_memory"].as_f64(), Some(memory.max(least)), "{run:#}");
                 assert!(!is_filled("peak_memory"));
+                of_memory += 1;
             }
         }
         // of a job that was killed at once, accounting may know no time of the processor either
         if let Some(used) = run["usage"]["user_time"].as_f64().filter(|_| !is_filled("user_time")) {
             assert!((used - seconds(&cell(job, "UserCPU"))).abs() < 0.002, "{run:#}");
+            of_processor += 1;
         }
     }
+    // where there is no figure there is nothing to compare: that must stay the exception
     assert!(agreed > 40, "{agreed} of {} walltimes are accounting's, {filled} harp's", runs.len());
+    assert!(of_memory > 40 && of_processor > 40, "{of_memory} of memory, {of_processor} of the processor");
     // nothing is left to do, and nothing is asked
     cluster.harp(here, &["generate", "--on", "slurm"], 7);
     assert_eq!(history(here).len(), 66);
@@ -305,11 +244,7 @@ fn cancelled_from_outside_is_an_outcome_and_a_requeued_run_runs_again() {
     // Slurm puts one back into the queue, as when its node fails, and it runs again
     let requeued = task_of(501);
     cluster.ask("scontrol", &["requeue", &requeued]);
-    // Slurm waits two minutes with it; a test does not
-    wait_until("it is back in the queue", 60, || {
-        let now = ["update", &format!("jobid={requeued}"), "starttime=now"];
-        cluster.client("scontrol", &now).output().unwrap().status.success()
-    });
+    cluster.start_at_once(&requeued);
     wait_until("the second start", 200, || starts(here).get("501") == Some(&2));
     for n in [500, 501] {
         cluster.ask("scancel", &[&task_of(n)]);

@@ -30,8 +30,12 @@ pub enum Goal {
 pub struct Adaptive {
     /// Choose runs one at a time: always the one that takes away most doubt about the target cases for
     /// what it costs. The target cases are the test cases of the experiment, or the one given by --for.
-    #[arg(long, conflicts_with = "on")]
+    #[arg(long)]
     pub adaptive: bool,
+    /// Runs that are chosen before the first of them is made, each as if those before it had been: with
+    /// --on slurm they wait side by side. Without it, 4 there and 1 here.
+    #[arg(long, value_name = "NUMBER", requires = "adaptive", value_parser = clap::value_parser!(u32).range(1..))]
+    pub together: Option<u32>,
     /// The target case. Resources that are not given stand for every value that is varied.
     #[arg(long = "for", value_name = "NAME=VALUE", num_args = 1.., value_parser = parse_setting, requires = "adaptive")]
     pub case: Vec<(String, String)>,

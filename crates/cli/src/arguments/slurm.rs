@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use harp_core::{Bytes, Money, Seconds};
+use harp_core::{Bytes, Seconds};
 
-use super::{parse_money, parse_probability, parse_setting};
+use super::{Choosing, parse_probability};
 
 /// Where runs are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -53,6 +53,14 @@ pub struct SweepJobs {
     pub time: Option<Seconds>,
 }
 
+impl SweepJobs {
+    /// No jobs: what runs is run on this machine.
+    pub fn none() -> SweepJobs {
+        let jobs = Jobs { partition: None, account: None, site: None, yes: false };
+        SweepJobs { on: Where::Here, jobs, max_jobs: 1, pack: Seconds(0.0), time: None }
+    }
+}
+
 /// How a request grows after a job was killed for time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Growth {
@@ -65,24 +73,8 @@ pub enum Growth {
 /// Arguments of `harp submit`.
 #[derive(Debug, Args)]
 pub struct Submit {
-    /// The case: parameters of the program; resources given here are fixed.
-    #[arg(value_name = "NAME=VALUE", value_parser = parse_setting)]
-    pub case: Vec<(String, String)>,
-    /// The experiment file, or the folder its harp.toml is in.
-    #[arg(long = "experiment", value_name = "FILE", default_value = "harp.toml")]
-    pub file: PathBuf,
-    /// The job must end within this time: the cheapest such allocation is chosen.
-    #[arg(long, value_name = "TIME")]
-    pub max_time: Option<Seconds>,
-    /// All attempts together may cost this much at most.
-    #[arg(long, value_name = "AMOUNT", value_parser = parse_money)]
-    pub max_cost: Option<Money>,
-    /// The job may be killed with at most this probability.
-    #[arg(long, value_name = "PROBABILITY", value_parser = parse_probability)]
-    pub max_risk: Option<f64>,
-    /// Answer even far outside what was measured.
-    #[arg(long)]
-    pub extrapolate: bool,
+    #[command(flatten)]
+    pub choosing: Choosing,
     #[command(flatten)]
     pub jobs: Jobs,
     /// Submit again, at most this often, when a job is killed for time (with more time) or memory (with

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::arguments::{BuildSettings, Demo, Example, ExperimentFile, Run};
+use crate::arguments::{BuildSettings, Demo, Example, ExperimentFile, Run, SweepJobs};
 use crate::failure::Failure;
 use crate::terminal::Terminal;
 
@@ -46,6 +46,7 @@ pub fn demo(arguments: &Demo, terminal: &Terminal) -> Result<(), Failure> {
         charts: None,
         retry_failed: false,
         allow_failed: false,
+        slurm: SweepJobs::none(),
     };
     super::run::story(&run, terminal)?;
     match &arguments.keep {

@@ -14,7 +14,7 @@ use harp_history::Store;
 use harp_measure::{MemoryMethod, Pressure, Recorder, Spent, Stop, Summary, Sweep, SweepEnd, SweepError};
 use serde::Serialize;
 
-use crate::arguments::{Generate, Where};
+use crate::arguments::Generate;
 use crate::failure::{Exit, Failure};
 use crate::failures::{self, FailedRun};
 use crate::fingerprint;
@@ -49,17 +49,14 @@ pub fn generate(arguments: &Generate, terminal: &Terminal) -> Result<ExitCode, F
     if arguments.adaptive.adaptive {
         return adaptive::adaptive(&project, arguments, terminal);
     }
-    let on_slurm = match arguments.slurm.on {
-        Where::Here => None,
-        Where::Slurm => Some(OnSlurm::connect(&arguments.slurm, &project, terminal)?),
-    };
+    let on_slurm = OnSlurm::if_asked(&arguments.slurm, &project, terminal)?;
     if let (true, Some(on_slurm)) = (arguments.dry_run, &on_slurm) {
         return on_slurm.show(&project, arguments).map(|()| ExitCode::SUCCESS);
     }
     if arguments.dry_run {
         return super::plan::show(&project, &arguments.scale, terminal).map(|()| ExitCode::SUCCESS);
     }
-    let mut session = Session { on_slurm, ..Session::open(&project, terminal)? };
+    let mut session = Session::open(&project, on_slurm, terminal)?;
     let done = session.run(&arguments.scale, arguments.retry_failed)?;
     if terminal.json {
         terminal.print_json(&done)?;
@@ -124,15 +121,19 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Takes the experiment for this process.
-    pub fn open(project: &'a Project, terminal: &'a Terminal) -> Result<Session<'a>, Failure> {
+    /// Takes the experiment for this process; without a cluster its runs are made here.
+    pub fn open(
+        project: &'a Project,
+        on_slurm: Option<OnSlurm<'a>>,
+        terminal: &'a Terminal,
+    ) -> Result<Session<'a>, Failure> {
         let lock = project.lock()?;
         Ok(Session {
             store: project.open_history()?,
             host: harp_measure::host(),
             stop: Stop::on_signals(),
             is_set_up: false,
-            on_slurm: None,
+            on_slurm,
             project,
             terminal,
             _lock: lock,
@@ -161,7 +162,10 @@ impl<'a> Session<'a> {
             }
             self.set_up()?;
             let pressure = if self.on_slurm.is_some() { None } else { Pressure::watch() };
-            let summary = self.sweep(missing, &mut knowledge)?;
+            if let Some(on_slurm) = &self.on_slurm {
+                on_slurm.agree(self.project, &missing, &knowledge, &self.store)?;
+            }
+            let summary = self.sweep(self.project, missing, &mut knowledge)?;
             self.warn_if_busy(pressure);
             done.completed += summary.completed;
             done.failed += summary.failed;
@@ -266,22 +270,28 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn sweep(&mut self, runs: Vec<PlannedRun>, knowledge: &mut Knowledge) -> Result<Summary, Failure> {
-        let state = self.project.state();
+    /// Makes and records some runs of the experiment as a project has it, here or on the cluster.
+    fn sweep(
+        &mut self,
+        project: &Project,
+        runs: Vec<PlannedRun>,
+        knowledge: &mut Knowledge,
+    ) -> Result<Summary, Failure> {
+        let state = project.state();
         let site = knowledge.clone();
         let price = |allocation: &Allocation, time: Seconds| site.price(allocation, time);
         let spent = knowledge.spent().clone();
-        let sweep = Sweep { spent, price: Some(&price), ..self.sweep_of(&state, runs.clone()) };
+        let experiment = &project.experiment;
+        let sweep = Sweep { experiment, spent, price: Some(&price), ..self.sweep_of(&state, runs.clone()) };
         if let Some(on_slurm) = &self.on_slurm {
-            on_slurm.agree(self.project, &runs, &site, &self.store)?;
             let mut progress = Progress::new(self.terminal, knowledge, &runs, state.join("running.json"));
-            let (project, store, stop) = (self.project, &mut self.store, &self.stop);
+            let (store, stop) = (&mut self.store, &self.stop);
             let summary = on_slurm.sweep(project, runs, &site, store, &mut progress, stop);
             progress.finish();
             return summary;
         }
         let mut progress = Progress::new(self.terminal, knowledge, &runs, state.join("running.json"));
-        self.store.set_program(Some(fingerprint::of(self.project)));
+        self.store.set_program(Some(fingerprint::of(project)));
         let mut keeper = Keeper { store: &mut self.store, host: &self.host };
         let summary = sweep.run(&mut keeper, &mut progress, &self.stop);
         progress.finish();

@@ -5,14 +5,14 @@ use std::fs;
 use std::path::Path;
 
 use harp_advise::{AdviseError, Forecast, Job, Limits, Policy, Question, Recommendation};
-use harp_core::{Allocation, Target, Value};
+use harp_core::{Allocation, Configuration, Prediction, Target, Value};
 use harp_experiment::{Execute, Place, RenderError};
 use harp_learn::ModelFile;
 use harp_report::{Canvas, OptionView, PlanView, pareto_chart, plan_sentence, plan_table, score_sentence};
 use harp_site::{Scheduler, Site};
 
 use crate::allocations::{self, configuration};
-use crate::arguments::Recommend;
+use crate::arguments::{Choosing, Recommend};
 use crate::cases;
 use crate::drift;
 use crate::failure::{Exit, Failure};
@@ -27,18 +27,25 @@ use crate::values;
 /// Rows of the table on the terminal; what is marked is always among them.
 const MOST_ROWS: usize = 10;
 
+impl Choosing {
+    /// What the allocation must keep to.
+    pub fn limits(&self) -> Limits {
+        Limits { max_time: self.max_time, max_cost: self.max_cost, max_risk: self.max_risk }
+    }
+}
+
 /// Answers and, where asked, writes the script and the chart.
 pub fn recommend(arguments: &Recommend, terminal: &Terminal) -> Result<(), Failure> {
-    let project = Project::load(&arguments.file, terminal)?;
+    let choosing = &arguments.choosing;
+    let project = Project::load(&choosing.file, terminal)?;
     let model = project::read_model(&project.model_file())?;
     warn_if_stale(&project, &project.model_file(), &model.application, terminal);
     let site_name = arguments.site.clone().or_else(|| project.experiment.learn.site.clone());
     let site = super::site::find(site_name.as_deref().unwrap_or("local"))?;
-    let limits =
-        Limits { max_time: arguments.max_time, max_cost: arguments.max_cost, max_risk: arguments.max_risk };
-    let case = cases::features(&arguments.case)?;
-    let machine = Machine::find(&project, &model, Some(&site), arguments.node_type.as_deref())?;
-    let advised = advise_on(&machine, &project, &model, &site, &case, limits, arguments.extrapolate)?;
+    let case = cases::features(&choosing.case)?;
+    let machine = Machine::find(&project, &model, Some(&site), choosing.node_type.as_deref())?;
+    let limits = choosing.limits();
+    let advised = advise_on(&machine, &project, &model, &site, &case, limits, choosing.extrapolate)?;
     let script = job_script(&project, &site, &case, &advised, arguments.account.as_deref())?;
     let mut view = plan_view(&site, &case, &advised, script.clone());
     let unseen = score::unseen(&project, &model);
@@ -106,7 +113,7 @@ pub fn advise(
 }
 
 /// Asks `advise` about every allocation the experiment varied.
-fn advise_on(
+pub fn advise_on(
     machine: &Machine,
     project: &Project,
     model: &ModelFile,
@@ -115,10 +122,6 @@ fn advise_on(
     limits: Limits,
     extrapolate: bool,
 ) -> Result<Recommendation, Failure> {
-    let walltime = model.target(&Target::Walltime).ok_or_else(|| {
-        Failure::bad_input("the model does not predict walltime")
-            .hint("name `walltime` in `targets` under [learn] and build again")
-    })?;
     let memory = model.target(&Target::PeakMemory);
     cases::check_names(model, Some(&project.experiment), case)?;
     values::check(model, Some(project), case)?;
@@ -126,11 +129,11 @@ fn advise_on(
     let policy = Policy { interval: project.experiment.learn.interval, ..Policy::default() };
     let question = Question { site, candidates: &candidates, limits, policy };
     let forecast = |allocation: &Allocation| -> Result<Forecast, Failure> {
-        let mut features = configuration(project, case, allocation)?.features();
-        machine.add(&mut features);
-        let walltime = machine.widened(walltime.predict(&features)?);
+        let configuration = configuration(project, case, allocation)?;
+        let walltime = walltime(machine, model, &configuration)?;
         cases::check_range(&walltime, extrapolate)?;
-        let peak_memory = memory.map(|model| model.predict(&features)).transpose()?;
+        let peak_memory =
+            memory.map(|model| model.predict(&features(machine, &configuration))).transpose()?;
         Ok(Forecast { walltime, peak_memory })
     };
     harp_advise::recommend(&question, forecast).map_err(|error| match error {
@@ -138,6 +141,25 @@ fn advise_on(
         AdviseError::NoPlanFits(nothing) => Failure::bad_input(nothing.to_string()).exit(Exit::NoPlanFits),
         AdviseError::Forecast(failure) => failure,
     })
+}
+
+/// How long a configuration takes on a machine.
+pub fn walltime(
+    machine: &Machine,
+    model: &ModelFile,
+    configuration: &Configuration,
+) -> Result<Prediction, Failure> {
+    let target = model.target(&Target::Walltime).ok_or_else(|| {
+        Failure::bad_input("the model does not predict walltime")
+            .hint("name `walltime` in `targets` under [learn] and build again")
+    })?;
+    Ok(machine.widened(target.predict(&features(machine, configuration))?))
+}
+
+fn features(machine: &Machine, configuration: &Configuration) -> BTreeMap<String, Value> {
+    let mut features = configuration.features();
+    machine.add(&mut features);
+    features
 }
 
 /// The script that runs the case with the chosen plan; none where the case does not say all the program

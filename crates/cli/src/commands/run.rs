@@ -19,6 +19,7 @@ use crate::commands::{build, generate, recommend, site};
 use crate::drift;
 use crate::failure::{Exit, Failure};
 use crate::machines::{Machine, Machines};
+use crate::on_slurm::OnSlurm;
 use crate::plan_view::plan_view;
 use crate::project::{self, Project};
 use crate::score;
@@ -50,7 +51,8 @@ pub fn story(arguments: &Run, terminal: &Terminal) -> Result<Story, Failure> {
     // The model is built before the test cases run, so that it cannot have seen them.
     let learn_from: Vec<Scale> =
         project.experiment.scales().into_iter().filter(|scale| *scale != Scale::Test).collect();
-    let mut session = Session::open(&project, terminal)?;
+    let on_slurm = OnSlurm::if_asked(&arguments.slurm, &project, terminal)?;
+    let mut session = Session::open(&project, on_slurm, terminal)?;
     let learned_from = session.run(&learn_from, arguments.retry_failed)?;
     learned_from.tell_failures(terminal);
     let mut some_failed = learned_from.has_failed();

@@ -18,7 +18,7 @@ pub use estimate::{Estimate, ask, confirm};
 pub use ledger::{Books, open_batches};
 pub use runner::runner;
 
-use crate::arguments::{Generate, SweepJobs};
+use crate::arguments::{Generate, SweepJobs, Where};
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
 use crate::sweep::{self, Knowledge};
@@ -35,14 +35,18 @@ pub struct OnSlurm<'a> {
 }
 
 impl<'a> OnSlurm<'a> {
-    /// Asks the cluster what it is.
-    pub fn connect(
+    /// The cluster at hand, if runs are to be made there; asks it what it is.
+    pub fn if_asked(
         arguments: &'a SweepJobs,
         project: &Project,
         terminal: &'a Terminal,
-    ) -> Result<OnSlurm<'a>, Failure> {
+    ) -> Result<Option<OnSlurm<'a>>, Failure> {
+        if arguments.on == Where::Here {
+            return Ok(None);
+        }
         let preferred = project.experiment.learn.site.as_deref();
-        Ok(OnSlurm { cluster: Cluster::connect(&arguments.jobs, preferred)?, arguments, terminal })
+        let cluster = Cluster::connect(&arguments.jobs, preferred)?;
+        Ok(Some(OnSlurm { cluster, arguments, terminal }))
     }
 
     fn packing(&self) -> Packing {
@@ -137,6 +141,11 @@ impl<'a> OnSlurm<'a> {
             Estimate::of(&self.cluster, &sweep.arrays(&batch_runs(&fresh)), knowledge)
         });
         confirm(&estimate, self.arguments.jobs.yes, self.terminal)
+    }
+
+    /// Asks whether runs may be submitted that nobody can count yet.
+    pub fn agree_to(&self, words: &str) -> Result<(), Failure> {
+        ask(words, self.arguments.jobs.yes, self.terminal)
     }
 
     /// Takes up what is in the queue, submits the rest, and waits for all.

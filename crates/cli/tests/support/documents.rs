@@ -33,3 +33,10 @@ pub fn has(value: &Value, path: &str) -> bool {
     let (name, rest) = path.split_at(end);
     value.get(name).is_some_and(|inner| has(inner, rest.strip_prefix('.').unwrap_or(rest)))
 }
+
+/// Fails the test when an answer lacks something that docs/json.md promises.
+pub fn promised(answer: &Value, command: &str) {
+    for path in &documented()[command] {
+        assert!(has(answer, path), "harp {command} --json has no `{path}`:\n{answer:#}");
+    }
+}

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use harp_core::{Host, Outcome, Seconds, Timestamp, Usage};
 use serde::{Deserialize, Serialize};
@@ -15,6 +17,9 @@ use thiserror::Error;
 
 use super::batch::{BatchFolder, write_soon};
 use crate::{ExecuteError, Measured, MemoryMethod, Program, Stop, Task, execute, host};
+
+/// The processes of a job are told of its end within this time.
+const SIGNALS_LAG: Duration = Duration::from_secs(1);
 
 /// What a task has to do for one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -154,8 +159,8 @@ fn run_one(
         Err(ExecuteError::Stopped) => return Ok(None),
         Err(error) => return Err(InsideError::Execute(error)),
     };
-    if stop.is_requested() && !measured.outcome.is_completed() {
-        return Ok(None); // what asked harp to stop has ended the program, too
+    if is_ended_with_its_job(&measured.outcome, stop) {
+        return Ok(None);
     }
     let mut objection = None;
     let lines =
@@ -180,6 +185,19 @@ fn run_one(
     let Measured { outcome, usage } = measured;
     let usage = if run.by_slurm { Usage { walltime: usage.walltime, ..Usage::default() } } else { usage };
     Ok(Some(InsideResult { started, outcome, usage, objection, host: host.clone() }))
+}
+
+/// Whether a program ended because its job is being ended. Slurm signals the processes of a job one after
+/// another, and the program may be gone before harp is told: a run that failed waits for that word, or a
+/// job that goes back into the queue would take the failure along.
+fn is_ended_with_its_job(outcome: &Outcome, stop: &Stop) -> bool {
+    if matches!(outcome, Outcome::Failed { .. } | Outcome::Signalled { .. }) {
+        let begin = Instant::now();
+        while !stop.is_requested() && begin.elapsed() < SIGNALS_LAG {
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+    stop.is_requested() && !outcome.is_completed()
 }
 
 /// The exit code a task shows to Slurm: that of its run where it is alone, so that accounting tells the
@@ -244,6 +262,24 @@ mod tests {
         assert!(matches!(run_task(here, 1, &Stop::new()), Err(InsideError::NoTask { task: 1, .. })));
         fs::write(here.join("0.withdrawn"), "").unwrap();
         assert_eq!(run_task(here, 0, &Stop::new()).unwrap(), InsideEnd::Withdrawn);
+    }
+
+    #[test]
+    fn a_program_that_is_told_of_the_end_of_its_job_before_harp_has_not_failed() {
+        let directory = tempfile::tempdir().unwrap();
+        let here = directory.path();
+        for line in ["kill -TERM $$", "exit 1"] {
+            let stop = Stop::new();
+            let later = stop.clone();
+            let told = thread::spawn(move || {
+                thread::sleep(Duration::from_millis(300));
+                later.request();
+            });
+            assert_eq!(run_one(&run(here, line), true, &Host::default(), &stop).unwrap(), None, "{line}");
+            told.join().unwrap();
+        }
+        let failed = run_one(&run(here, "exit 1"), true, &Host::default(), &Stop::new()).unwrap().unwrap();
+        assert_eq!(failed.outcome, Outcome::Failed { exit_code: 1 });
     }
 
     #[test]

@@ -6,8 +6,8 @@ mod case;
 
 use std::process::ExitCode;
 
-use harp_advise::{Attempt, Caps, Limits, Next, TimeGrowth, next_attempt};
-use harp_core::{Money, Outcome, Reexecution, Target};
+use harp_advise::{Attempt, Caps, Next, TimeGrowth, next_attempt};
+use harp_core::{Money, Outcome, Reexecution};
 use harp_measure::Stop;
 use serde::Serialize;
 
@@ -17,6 +17,7 @@ use crate::commands::generate::exit_code;
 use crate::commands::recommend;
 use crate::failure::{Exit, Failure};
 use crate::freshness::warn_if_stale;
+use crate::machines::Machine;
 use crate::on_slurm::{Cluster, ask};
 use crate::project::{self, Project};
 use crate::terminal::Terminal;
@@ -41,15 +42,16 @@ struct Answer {
 
 /// Submits a case and sees it through.
 pub fn submit(arguments: &Submit, terminal: &Terminal) -> Result<ExitCode, Failure> {
-    let project = Project::load(&arguments.file, terminal)?;
+    let choosing = &arguments.choosing;
+    let project = Project::load(&choosing.file, terminal)?;
     let model = project::read_model(&project.model_file())?;
     warn_if_stale(&project, &project.model_file(), &model.application, terminal);
     let cluster = Cluster::connect(&arguments.jobs, project.experiment.learn.site.as_deref())?;
-    let limits =
-        Limits { max_time: arguments.max_time, max_cost: arguments.max_cost, max_risk: arguments.max_risk };
-    let values = cases::features(&arguments.case)?;
+    let values = cases::features(&choosing.case)?;
     let site = cluster.site_for_jobs();
-    let advised = recommend::advise(&project, &model, &site, &values, limits, arguments.extrapolate)?;
+    let machine = Machine::find(&project, &model, Some(&site), choosing.node_type.as_deref())?;
+    let (limits, extrapolate) = (choosing.limits(), choosing.extrapolate);
+    let advised = recommend::advise_on(&machine, &project, &model, &site, &values, limits, extrapolate)?;
     let plan = advised.plan().ok_or_else(|| Failure::bad_input("no plan was chosen"))?;
     let mut case = Case::of(&project, &cluster, &values, plan)?;
 
@@ -99,13 +101,12 @@ pub fn submit(arguments: &Submit, terminal: &Terminal) -> Result<ExitCode, Failu
         retries: arguments.retry,
         time: smaller(arguments.cap_time, case.longest()),
         memory: smaller(arguments.cap_memory, case.most_memory()),
-        cost: arguments.max_cost,
+        cost: choosing.max_cost,
     };
-    let walltime = model.target(&Target::Walltime);
-    let prediction = walltime.and_then(|model| model.predict(&case.configuration().features()).ok());
-    let growth = match (&prediction, arguments.grow) {
-        (Some(prediction), Growth::Model) => TimeGrowth::Quantile(&prediction.distribution),
-        _ => TimeGrowth::Times(Reexecution::default()),
+    let prediction = recommend::walltime(&machine, &model, case.configuration())?;
+    let growth = match arguments.grow {
+        Growth::Model => TimeGrowth::Quantile(&prediction.distribution),
+        Growth::Double => TimeGrowth::Times(Reexecution::default()),
     };
     let stop = Stop::on_signals();
     let mut attempt = first;

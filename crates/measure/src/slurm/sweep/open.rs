@@ -176,9 +176,14 @@ impl Open {
         self.gone.clear();
     }
 
-    /// Takes note of accounting: of a task that ran several times, the last.
+    /// Takes note of accounting: of a task that ran several times, the last. Slurm gives numbers a second
+    /// time, at the latest when a controller has lost its memory: the name tells whose job it is.
     pub(super) fn note_accounting(&mut self, jobs: &[AccountedJob]) {
-        for job in jobs.iter().filter(|job| Some(job.id.job) == self.job) {
+        let name = self.batch.id.job_name();
+        let is_own = |job: &&AccountedJob| {
+            Some(job.id.job) == self.job && job.name.as_ref().is_none_or(|known| *known == name)
+        };
+        for job in jobs.iter().filter(is_own) {
             // The number of the whole array stands for its last task for a while: which that is nobody says.
             let Part::Task(task) = job.id.part else { continue };
             let Ok(task) = usize::try_from(task) else { continue };
@@ -241,4 +246,44 @@ fn parse(name: &str) -> Option<(usize, usize, &str)> {
     let (numbers, kind) = name.split_once('.')?;
     let (task, place) = numbers.split_once('-')?;
     Some((task.parse().ok()?, place.parse().ok()?, kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::slurm::batch::BatchId;
+    use harp_slurm::read_accounting;
+
+    fn accounted(rows: &str) -> Vec<AccountedJob> {
+        let text = format!("JobID|State|ExitCode|Submit|Start|End|ElapsedRaw|JobName\n{rows}");
+        let mut jobs = Vec::new();
+        read_accounting("t", text.as_bytes(), &jiff::tz::TimeZone::UTC, &mut |job| jobs.push(job)).unwrap();
+        jobs
+    }
+
+    #[test]
+    fn a_number_that_was_given_twice_does_not_mix_up_two_jobs() {
+        let run = BatchRun {
+            configuration: harp_core::Configuration {
+                scale: harp_core::Scale::Sd,
+                parameters: harp_core::Parameters::default(),
+                allocation: harp_core::Allocation::default(),
+            },
+            repetition: 0,
+            returned: 0,
+        };
+        let batch = Batch {
+            id: BatchId("0123456789abcdef".to_owned()),
+            created: harp_core::Timestamp(0),
+            request: harp_slurm::JobRequest::default(),
+            tasks: vec![vec![run]],
+        };
+        let state = tempfile::tempdir().unwrap();
+        let mut open = Open::of(OpenBatch { batch, job: Some(7), settled: Vec::new() }, state.path());
+        let time = "2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:00:09|9";
+        open.note_accounting(&accounted(&format!("7_0|CANCELLED|0:0|{time}|harp-fedcba9876543210\n")));
+        assert!(open.accounted.is_empty(), "it is another's");
+        open.note_accounting(&accounted(&format!("7_0|COMPLETED|0:0|{time}|harp-0123456789abcdef\n")));
+        assert!(open.accounted.contains_key(&0));
+    }
 }

@@ -7,9 +7,11 @@ use harp_experiment::PlannedRun;
 use harp_history::Recorded;
 use harp_learn::Place;
 
+use super::answer::Choice;
 use crate::failure::Failure;
 use crate::project::Project;
 use crate::sweep::{self, Knowledge, Standing};
+use crate::terminal::Terminal;
 
 /// All that a choice is made from.
 pub(super) struct Known {
@@ -80,6 +82,21 @@ impl Known {
             Standing::Failed | Standing::Censored => allowed.retry_failed,
         };
         standing && !allowed.tried.contains(&(run.configuration.key(), run.repetition))
+    }
+
+    /// Says how a chosen run ended, and gives the time it took if it completed.
+    pub fn tell(&self, choice: &Choice, terminal: &Terminal) -> Option<f64> {
+        let key = choice.configuration.key();
+        let done = self
+            .recorded
+            .iter()
+            .rev()
+            .map(|recorded| &recorded.run)
+            .find(|run| run.configuration.key() == key && run.repetition == choice.repetition)?;
+        let took = done.usage.walltime.filter(|_| done.outcome.is_completed());
+        let how = took.map_or_else(|| done.outcome.to_string(), |time| format!("took {time}"));
+        terminal.say(&format!("{:>3}. {how}", choice.number));
+        took.map(|time| time.0)
     }
 
     /// Configurations and times of the completed runs that may be learned from.

@@ -1,10 +1,12 @@
-//! `harp generate --adaptive`: runs chosen one at a time, each explained, within a budget.
+//! `harp generate --adaptive`: runs chosen one at a time, or a few at a time, each explained, within a
+//! budget.
 
 mod answer;
 mod doubt;
 mod goal;
 mod known;
 mod perform;
+mod together;
 mod wanted;
 
 use std::collections::BTreeSet;
@@ -13,10 +15,11 @@ use std::process::ExitCode;
 use harp_core::{Configuration, Money, Seconds};
 use harp_experiment::PlannedRun;
 
-use super::{Session, exit_code};
+use super::{RunKey, Session, exit_code};
 use crate::arguments::{Adaptive, Generate};
 use crate::failure::{Exit, Failure};
 use crate::failures::{self, FailedRun};
+use crate::on_slurm::OnSlurm;
 use crate::project::Project;
 use crate::terminal::Terminal;
 use answer::{Answer, Choice, Ended, price};
@@ -79,8 +82,14 @@ pub(super) fn adaptive(
     let settings = &arguments.adaptive;
     let mut session = match arguments.dry_run {
         true => None,
-        false => Some(Session::open(project, terminal)?),
+        false => {
+            let on_slurm = OnSlurm::if_asked(&arguments.slurm, project, terminal)?;
+            Some(Session::open(project, on_slurm, terminal)?)
+        }
     };
+    if let Some(session) = &mut session {
+        session.collect()?;
+    }
     // Files that parameters name may be made by the setup.
     if let Some(session) = session.as_mut().filter(|_| !project.experiment.program.setup.is_empty()) {
         session.set_up()?;
@@ -93,43 +102,28 @@ pub(super) fn adaptive(
     let mut chooser = Chooser::new(project, settings, &cases);
     let mut choices: Vec<Choice> = Vec::new();
     let mut tried = BTreeSet::new();
-    let (ended, reason) = loop {
-        let planned = if session.is_some() { &[] } else { choices.as_slice() };
-        let left = Left::of(settings, &known, planned);
-        let allowed =
-            Allowed { scales: &arguments.scale, retry_failed: arguments.retry_failed, tried: &tried };
-        let (run, mut choice) = match chooser.next(&known, planned, &allowed, left)? {
-            Next::Run(run, choice) => (run, *choice),
-            Next::End(ended, reason) => break (ended, reason),
-        };
-        choice.number = choices.len() + 1;
-        tried.insert((run.configuration.key(), run.repetition));
-        match &mut session {
-            None => {
-                choices.push(choice);
-                if choices.len() == MOST_PLANNED {
-                    break (Ended::Planned, format!("the first {MOST_PLANNED} choices are shown"));
-                }
-            }
-            Some(session) => {
+    let (ended, reason) = match &mut session {
+        None => plan(&mut chooser, &known, arguments, &mut choices)?,
+        Some(session) => loop {
+            let round =
+                match together::choose(&mut chooser, &known, arguments, &mut tried, choices.len() + 1)? {
+                    Ok(round) => round,
+                    Err(end) => break end,
+                };
+            for (_, choice) in &round.chosen {
                 terminal.say(&choice.in_words());
-                let (key, repetition) = (run.configuration.key(), run.repetition);
-                session.perform(run, left.time, &mut known.knowledge)?;
-                known = Known::of(project)?;
-                let recorded = known.recorded.iter().map(|recorded| &recorded.run);
-                let done =
-                    recorded.rev().find(|run| run.configuration.key() == key && run.repetition == repetition);
-                if let Some(done) = done {
-                    let took = done.usage.walltime.filter(|_| done.outcome.is_completed());
-                    choice.seconds = took.map(|time| time.0);
-                    terminal.say(&match took {
-                        Some(time) => format!("     took {time}"),
-                        None => format!("     {}", done.outcome),
-                    });
-                }
+            }
+            if choices.is_empty() {
+                session.agree_to_choices(settings, together::how_many(arguments))?;
+            }
+            let (runs, chosen): (Vec<PlannedRun>, Vec<Choice>) = round.chosen.into_iter().unzip();
+            session.perform(runs, round.limit, &mut known.knowledge)?;
+            known = Known::of(project)?;
+            for mut choice in chosen {
+                choice.seconds = known.tell(&choice, terminal);
                 choices.push(choice);
             }
-        }
+        },
     };
     let ended = if arguments.dry_run { Ended::Planned } else { ended };
     let failures = failures(project, &known, &tried);
@@ -146,12 +140,31 @@ pub(super) fn adaptive(
     Ok(exit_code(failed && !arguments.allow_failed))
 }
 
-/// The runs of this call that did not complete.
-fn failures(
-    project: &Project,
+/// The choices that would be made, each as if those before it had been made as expected.
+fn plan(
+    chooser: &mut Chooser<'_>,
     known: &Known,
-    tried: &BTreeSet<(harp_core::ConfigurationKey, u32)>,
-) -> Vec<FailedRun> {
+    arguments: &Generate,
+    choices: &mut Vec<Choice>,
+) -> Result<(Ended, String), Failure> {
+    let mut tried = BTreeSet::new();
+    while choices.len() < MOST_PLANNED {
+        let left = Left::of(&arguments.adaptive, known, choices);
+        let allowed =
+            Allowed { scales: &arguments.scale, retry_failed: arguments.retry_failed, tried: &tried };
+        let (run, mut choice) = match chooser.next(known, choices, &allowed, left)? {
+            Next::Run(run, choice) => (run, *choice),
+            Next::End(ended, reason) => return Ok((ended, reason)),
+        };
+        choice.number = choices.len() + 1;
+        tried.insert((run.configuration.key(), run.repetition));
+        choices.push(choice);
+    }
+    Ok((Ended::Planned, format!("the first {MOST_PLANNED} choices are shown")))
+}
+
+/// The runs of this call that did not complete.
+fn failures(project: &Project, known: &Known, tried: &BTreeSet<RunKey>) -> Vec<FailedRun> {
     let runs = known.recorded.iter().map(|recorded| &recorded.run);
     runs.filter(|run| {
         !run.outcome.is_completed() && tried.contains(&(run.configuration.key(), run.repetition))
