@@ -13,7 +13,7 @@ const LEASH: f64 = 0.5;
 /// Most members.
 const MOST: usize = 5;
 /// Members whose error is more than this times the lowest do not enter.
-const WORST: f64 = 2.0;
+pub(crate) const WORST: f64 = 2.0;
 /// Models that level off beyond the largest run count as if their error were this times as large.
 const LEVELS_OFF: f64 = 1.25;
 /// Members weigh as this power of their error.
@@ -123,6 +123,7 @@ impl Ensemble {
                 outcome: Ok(Outcome {
                     judged,
                     inside,
+                    beaten: false,
                     parameters: best.iter().map(|(_, outcome, _)| outcome.parameters).sum(),
                 }),
             },
@@ -143,5 +144,5 @@ pub(crate) fn error(model: ModelKind, outcome: &Outcome) -> Option<f64> {
         [] => distance(&outcome.judged),
         inside => (distance(&outcome.judged) + distance(inside)) / 2.0,
     };
-    Some(handicap * error).filter(|error| error.is_finite())
+    Some(handicap * error).filter(|error| error.is_finite() && !outcome.beaten)
 }

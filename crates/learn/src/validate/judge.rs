@@ -3,6 +3,7 @@
 
 use rayon::prelude::*;
 
+use super::inside::judge_inside;
 use super::{Character, Judgement, Plan};
 use crate::pipeline::Pipeline;
 use crate::prepare::{Beyond, Prepared};
@@ -45,12 +46,15 @@ pub(crate) struct Verdict {
 }
 
 /// All that was said, and the size of the model.
+#[derive(Default)]
 pub(crate) struct Outcome {
     pub judged: Vec<Judged>,
     /// What was said of scaled-down runs inside the measured range; of some or none of them where the
     /// model cannot be fitted on fewer.
     pub inside: Vec<Judged>,
     pub parameters: usize,
+    /// Whether it was so far off that it was not judged any further.
+    pub beaten: bool,
 }
 
 /// Judges every model on every mix.
@@ -85,7 +89,7 @@ pub(crate) fn judge(
     for model in ModelKind::ALL.into_iter().rev().filter(|&model| unfit(model).is_none()) {
         let mixes = plan.mixes.iter().filter(|(mix, _)| judges(model, *mix));
         let judgements = mixes.filter_map(|(_, judgements)| judgements.as_ref().ok()).flatten();
-        for training in judgements.chain(&plan.inside).map(|judgement| judgement.training) {
+        for training in judgements.map(|judgement| judgement.training) {
             if !tasks.contains(&(model, training)) {
                 tasks.push((model, training));
             }
@@ -102,12 +106,6 @@ pub(crate) fn judge(
     let fit_of = |model: ModelKind, training: usize| {
         tasks.iter().position(|&task| task == (model, training)).map(|index| &fits[index])
     };
-    let inside = |model: ModelKind| -> Vec<Judged> {
-        let fitted = |judgement: &Judgement| {
-            fit_of(model, judgement.training)?.as_ref().ok().map(|pipeline| say(table, pipeline, judgement))
-        };
-        plan.inside.iter().filter_map(fitted).flatten().collect()
-    };
     let mut verdicts = Vec::new();
     for model in ModelKind::ALL.into_iter().filter(|&model| model != ModelKind::Ensemble) {
         for (mix, judgements) in plan.mixes.iter().filter(|(mix, _)| judges(model, *mix)) {
@@ -115,8 +113,7 @@ pub(crate) fn judge(
                 (Some(reason), _) => Err(reason),
                 (None, Err(reason)) => Err(reason.clone()),
                 (None, Ok(judgements)) => {
-                    let mut outcome =
-                        Ok(Outcome { judged: Vec::new(), inside: inside(model), parameters: 0 });
+                    let mut outcome = Ok(Outcome::default());
                     for judgement in judgements {
                         match (fit_of(model, judgement.training), &mut outcome) {
                             (Some(Ok(pipeline)), Ok(outcome)) => {
@@ -133,6 +130,7 @@ pub(crate) fn judge(
             verdicts.push(Verdict { model, mix: *mix, outcome });
         }
     }
+    judge_inside(table, plan, &prepared, options, &mut verdicts);
     verdicts
 }
 
@@ -161,7 +159,7 @@ fn unfit(model: ModelKind, table: &Table, character: &Character) -> Option<Strin
     }
 }
 
-fn say(table: &Table, pipeline: &Pipeline, judgement: &Judgement) -> Vec<Judged> {
+pub(super) fn say(table: &Table, pipeline: &Pipeline, judgement: &Judgement) -> Vec<Judged> {
     let rows = judgement.rows.iter();
     rows.map(|&row| {
         let known = &table.rows[row];

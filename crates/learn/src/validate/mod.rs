@@ -2,6 +2,7 @@
 
 mod character;
 mod fold;
+mod inside;
 mod judge;
 mod residual;
 

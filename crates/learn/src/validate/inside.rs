@@ -1,0 +1,51 @@
+//! The second round where full-scale runs are few: models that did well on these are judged among the
+//! scaled-down runs too.
+
+use rayon::prelude::*;
+
+use super::judge::{Judged, Verdict, say, seed_of};
+use super::{Judgement, Plan};
+use crate::ensemble::{WORST, error};
+use crate::pipeline::Pipeline;
+use crate::prepare::Prepared;
+use crate::table::Table;
+use crate::{BuildOptions, ModelKind};
+
+/// Adds what is said of scaled-down runs, and marks the models that were too far off for this round.
+pub(super) fn judge_inside(
+    table: &Table,
+    plan: &Plan,
+    prepared: &[Prepared],
+    options: &BuildOptions,
+    verdicts: &mut [Verdict],
+) {
+    if plan.inside.is_empty() {
+        return;
+    }
+    let mut errors: Vec<(ModelKind, f64)> = Vec::new();
+    for model in ModelKind::ALL {
+        let judged = verdicts.iter().filter(|verdict| verdict.model == model && verdict.outcome.is_ok());
+        let fullest = judged.max_by_key(|verdict| verdict.mix);
+        let outcome = fullest.and_then(|verdict| verdict.outcome.as_ref().ok());
+        errors.extend(outcome.and_then(|outcome| error(model, outcome)).map(|error| (model, error)));
+    }
+    let lowest = errors.iter().map(|(_, error)| *error).fold(f64::INFINITY, f64::min);
+    errors.retain(|(_, error)| *error <= WORST * lowest);
+    let tasks: Vec<(ModelKind, &Judgement)> = errors
+        .iter()
+        .flat_map(|(model, _)| plan.inside.iter().map(|judgement| (*model, judgement)))
+        .collect();
+    let say_inside = |&(model, judgement): &(ModelKind, &Judgement)| -> (ModelKind, Vec<Judged>) {
+        let seed = seed_of(options.seed, model, judgement.training);
+        let fitted = Pipeline::fit(model, &prepared[judgement.training], options, seed);
+        // What cannot be fitted on fewer runs says nothing of some of them.
+        (model, fitted.map(|pipeline| say(table, &pipeline, judgement)).unwrap_or_default())
+    };
+    let said: Vec<(ModelKind, Vec<Judged>)> = tasks.par_iter().map(say_inside).collect();
+    for verdict in verdicts {
+        let Ok(outcome) = &mut verdict.outcome else { continue };
+        outcome.beaten = !errors.iter().any(|(model, _)| *model == verdict.model);
+        let own = said.iter().filter(|(model, _)| *model == verdict.model);
+        outcome.inside = own.flat_map(|(_, judged)| judged.iter().copied()).collect();
+    }
+}
