@@ -20,9 +20,10 @@ usage: cargo xtask CHORE
   evaluate [DIR]    build models on external sweeps and print their errors
   fuzz [SECONDS] [SEED]
                     strange tables and damaged model files against the learners, 60 s without more
-  held-out [--kinds] [DIR]
+  held-out [--kinds] [--within] [DIR]
                     the same for choosing between settings: never looks at test rows, but holds out
-                    full-scale rows that were given for training; --kinds: each model by itself";
+                    full-scale rows that were given for training; --kinds: each model by itself;
+                    --within: large scaled-down rows play full scale";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

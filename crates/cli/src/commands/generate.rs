@@ -283,6 +283,7 @@ impl<'a> Session<'a> {
         let spent = knowledge.spent().clone();
         let experiment = &project.experiment;
         let sweep = Sweep { experiment, spent, price: Some(&price), ..self.sweep_of(&state, runs.clone()) };
+        self.store.set_program(Some(fingerprint::of(project)));
         if let Some(on_slurm) = &self.on_slurm {
             let mut progress = Progress::new(self.terminal, knowledge, &runs, state.join("running.json"));
             let (store, stop) = (&mut self.store, &self.stop);
@@ -291,7 +292,6 @@ impl<'a> Session<'a> {
             return summary;
         }
         let mut progress = Progress::new(self.terminal, knowledge, &runs, state.join("running.json"));
-        self.store.set_program(Some(fingerprint::of(project)));
         let mut keeper = Keeper { store: &mut self.store, host: &self.host };
         let summary = sweep.run(&mut keeper, &mut progress, &self.stop);
         progress.finish();

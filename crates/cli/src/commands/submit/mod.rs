@@ -16,6 +16,7 @@ use crate::cases;
 use crate::commands::generate::exit_code;
 use crate::commands::recommend;
 use crate::failure::{Exit, Failure};
+use crate::fingerprint;
 use crate::freshness::warn_if_stale;
 use crate::machines::Machine;
 use crate::on_slurm::{Cluster, ask};
@@ -93,6 +94,7 @@ pub fn submit(arguments: &Submit, terminal: &Terminal) -> Result<ExitCode, Failu
     }
     let lock = project.lock()?;
     let mut store = project.open_history()?;
+    store.set_program(Some(fingerprint::of(&project)));
     case.settle_repetition(&store)?;
     if !case.is_in_queue() {
         ask(&words, arguments.jobs.yes, terminal)?;
