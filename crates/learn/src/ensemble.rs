@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::ModelKind;
 use crate::pipeline::Pipeline;
 use crate::statistics::median;
-use crate::validate::{Judged, Outcome, Verdict};
+use crate::validate::{Judged, Outcome, Verdict, fullest};
 
 /// A member may leave the median of the others by this much, in logarithms.
 const LEASH: f64 = 0.5;
@@ -69,9 +69,7 @@ impl Ensemble {
     pub(crate) fn of(verdicts: &[Verdict]) -> Option<Ensemble> {
         let mut best: Vec<(&Verdict, &Outcome, f64)> = Vec::new();
         for model in ModelKind::ALL {
-            let judged = verdicts.iter().filter(|verdict| verdict.model == model);
-            let judged = judged.filter_map(|verdict| Some((verdict, verdict.outcome.as_ref().ok()?)));
-            let Some((verdict, outcome)) = judged.max_by_key(|(verdict, _)| verdict.mix) else { continue };
+            let Some((verdict, outcome)) = fullest(verdicts, model) else { continue };
             if let Some(error) = error(model, outcome) {
                 best.push((verdict, outcome, error));
             }

@@ -149,6 +149,7 @@ impl<'a> Assembler<'a> {
             gpu_utilisation: None,
             energy: energy(cell(Field::Energy)),
             steps: 0,
+            open_steps: 0,
             step_out_of_memory: false,
             components: 1,
         })
@@ -175,9 +176,10 @@ fn take_step(
     let mean = cell(Field::UsageMean).map(Tres::parse_usage).unwrap_or_default();
     let time = |field: Field| cell(field).and_then(|text| point(text, zone));
     job.steps += 1;
+    let state = cell(Field::State).map(|text| State::parse(text).kind);
+    job.open_steps += u32::from(state == Some(StateKind::Unfinished));
     // What is said of the extern step is not about the program.
-    job.step_out_of_memory |= step != Step::Extern
-        && cell(Field::State).is_some_and(|text| State::parse(text).kind == StateKind::OutOfMemory);
+    job.step_out_of_memory |= step != Step::Extern && state == Some(StateKind::OutOfMemory);
     // A script may go on after a step that failed, and Slurm does not always say so in DerivedExitCode.
     let failed = cell(Field::ExitCode).and_then(ExitCode::parse).filter(|exit| *exit != ExitCode::default());
     if matches!(step, Step::Number(_)) && job.derived_exit.is_none_or(|exit| exit == ExitCode::default()) {

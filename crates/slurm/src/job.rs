@@ -88,6 +88,8 @@ pub struct AccountedJob {
     pub energy: Option<f64>,
     /// How many steps it had.
     pub steps: u32,
+    /// How many of them accounting has not seen the end of; what they used it says then.
+    pub open_steps: u32,
     /// Whether one of them was ended for its memory.
     pub step_out_of_memory: bool,
     /// Components of a heterogeneous job that were put together; 1 for others.
@@ -100,6 +102,12 @@ impl AccountedJob {
         let ended_by_itself =
             matches!(self.state.kind, StateKind::Completed | StateKind::Failed | StateKind::Timeout);
         ended_by_itself || self.steps > 0 || self.elapsed.is_some_and(|time| time.0 > 0.0)
+    }
+
+    /// Whether accounting knows what it used, as far as it ever will: that comes with the end of the
+    /// steps, which may be known later than the end of the job.
+    pub fn has_usage(&self) -> bool {
+        self.steps > 0 && self.open_steps == 0
     }
 
     fn node_count(&self) -> u64 {

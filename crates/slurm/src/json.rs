@@ -175,6 +175,7 @@ fn job(line: u64, element: &Value) -> Result<AccountedJob, String> {
         step["step"]["id"].as_str().is_none_or(|id| !id.ends_with("extern"))
             && self::state(&step["state"]).kind == StateKind::OutOfMemory
     };
+    let is_open = |step: &Value| self::state(&step["state"]).kind == StateKind::Unfinished;
     // Of a job that failed, exit code 0 is the fault of old versions.
     let exit = exit_code(&element["exit_code"])
         .filter(|exit| *exit != ExitCode::default() || state.kind == StateKind::Completed);
@@ -214,6 +215,7 @@ fn job(line: u64, element: &Value) -> Result<AccountedJob, String> {
         gpu_utilisation: None,
         energy: None,
         steps: u32::try_from(steps.len()).unwrap_or(u32::MAX),
+        open_steps: u32::try_from(steps.iter().filter(|step| is_open(step)).count()).unwrap_or(u32::MAX),
         step_out_of_memory: steps.iter().any(is_oom),
         components: 1,
     })

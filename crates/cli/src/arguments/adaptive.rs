@@ -28,7 +28,7 @@ pub enum Goal {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Choosing runs one at a time")]
 pub struct Adaptive {
-    /// Choose runs one at a time: always the one that takes away most doubt about the target cases for
+    /// Choose runs as results come: always the one that takes away most doubt about the target cases for
     /// what it costs. The target cases are the test cases of the experiment, or the one given by --for.
     #[arg(long)]
     pub adaptive: bool,

@@ -135,7 +135,8 @@ impl Process {
     }
 
     pub(super) fn parameters(&self) -> usize {
-        self.lengths.len() + 2 + self.slopes.iter().filter(|slope| **slope != 0.0).count()
+        let curves = self.curves.len() + usize::from(!self.curves.is_empty());
+        self.lengths.len() + 2 + self.slopes.iter().filter(|slope| **slope != 0.0).count() + curves
     }
 
     pub(super) fn check(&self, width: usize) -> Result<(), String> {

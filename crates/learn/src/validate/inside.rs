@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use super::judge::{Judged, Verdict, say, seed_of};
+use super::judge::{Judged, Verdict, fullest, say, seed_of};
 use super::{Judgement, Plan};
 use crate::ensemble::{WORST, error};
 use crate::pipeline::Pipeline;
@@ -24,10 +24,8 @@ pub(super) fn judge_inside(
     }
     let mut errors: Vec<(ModelKind, f64)> = Vec::new();
     for model in ModelKind::ALL {
-        let judged = verdicts.iter().filter(|verdict| verdict.model == model && verdict.outcome.is_ok());
-        let fullest = judged.max_by_key(|verdict| verdict.mix);
-        let outcome = fullest.and_then(|verdict| verdict.outcome.as_ref().ok());
-        errors.extend(outcome.and_then(|outcome| error(model, outcome)).map(|error| (model, error)));
+        let error = fullest(verdicts, model).and_then(|(_, outcome)| error(model, outcome));
+        errors.extend(error.map(|error| (model, error)));
     }
     let lowest = errors.iter().map(|(_, error)| *error).fold(f64::INFINITY, f64::min);
     errors.retain(|(_, error)| *error <= WORST * lowest);

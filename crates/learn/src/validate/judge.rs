@@ -57,6 +57,13 @@ pub(crate) struct Outcome {
     pub beaten: bool,
 }
 
+/// What a model said when it had learned from most full-scale runs.
+pub(crate) fn fullest(verdicts: &[Verdict], model: ModelKind) -> Option<(&Verdict, &Outcome)> {
+    let judged = verdicts.iter().filter(|verdict| verdict.model == model);
+    let judged = judged.filter_map(|verdict| Some((verdict, verdict.outcome.as_ref().ok()?)));
+    judged.max_by_key(|(verdict, _)| verdict.mix)
+}
+
 /// Judges every model on every mix.
 pub(crate) fn judge(
     table: &Table,

@@ -8,5 +8,5 @@ mod residual;
 
 pub(crate) use character::Character;
 pub(crate) use fold::{Judgement, Plan, balanced};
-pub(crate) use judge::{Judged, Outcome, Verdict, judge, seed_of};
+pub(crate) use judge::{Judged, Outcome, Verdict, fullest, judge, seed_of};
 pub(crate) use residual::Residuals;

@@ -227,9 +227,8 @@ impl Open {
                 // A task that ended by itself has left what its run said, whatever that was.
                 let by_itself = outcome.is_completed() || matches!(outcome, Outcome::Failed { .. });
                 let may_come = by_itself && !complete;
-                let unmeasured = job.usage().peak_memory.is_none();
                 if (may_come && gone.elapsed() < FILES_LAG.min(patience))
-                    || (unmeasured && gone.elapsed() < STEPS_LAG.min(patience))
+                    || (!job.has_usage() && gone.elapsed() < STEPS_LAG.min(patience))
                 {
                     Standing::Open
                 } else {
