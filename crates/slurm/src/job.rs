@@ -179,3 +179,25 @@ impl AccountedJob {
         format!("slurm:{}:{id}:{time}", self.cluster.as_deref().unwrap_or(""))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::read_accounting;
+
+    /// What a job used is known with the end of its steps, whether there is a figure or not.
+    #[test]
+    fn usage_is_known_when_the_steps_are_over() {
+        let has_usage = |steps: &str| {
+            let text = format!("JobID|State|MaxRSS\n7_0|COMPLETED|\n{steps}");
+            let mut known = None;
+            let zone = jiff::tz::TimeZone::UTC;
+            let mut see = |job: super::AccountedJob| known = Some(job.has_usage());
+            read_accounting("t", text.as_bytes(), &zone, &mut see).unwrap();
+            known.unwrap()
+        };
+        assert!(!has_usage(""));
+        assert!(!has_usage("7_0.batch|RUNNING|\n7_0.extern|COMPLETED|0\n"));
+        assert!(has_usage("7_0.batch|COMPLETED|\n7_0.extern|COMPLETED|0\n"));
+        assert!(has_usage("7_0.batch|COMPLETED|5000K\n"));
+    }
+}
