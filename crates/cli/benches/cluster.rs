@@ -1,5 +1,5 @@
 //! What harp adds to a job array: 500 tasks of one second, submitted by hand and through `harp generate`,
-//! side by side on the testbed, twice in turn. By hand, the time is until the last task has left the queue;
+//! side by side on the testbed, three times in turn. By hand, the time is until the last task has left the queue;
 //! through harp, until every run is recorded. Also with runs packed, which is what harp does by itself.
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used, clippy::panic)]
 
@@ -22,7 +22,7 @@ fn main() {
     let cluster = Cluster { configuration: folder.join("client/slurm.conf") };
     println!("{TASKS} tasks of one second on 16 cores");
     let (mut by_hand, mut alone) = (Vec::new(), Vec::new());
-    for round in 1..=2 {
+    for round in 1..=3 {
         by_hand.push(cluster.by_hand());
         alone.push(cluster.through_harp("0"));
         println!(
@@ -31,9 +31,11 @@ fn main() {
             alone[round - 1]
         );
     }
+    // Slurm starts such an array in waves, and one wave more or less is 3 %: the sum is steadier than any round.
+    let sum = |times: &[f64]| times.iter().sum::<f64>();
     let best = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
-    let added = 100.0 * (best(&alone) / best(&by_hand) - 1.0);
-    println!("harp adds {added:.1} % to the same array (best of two each)");
+    let added = |all: &dyn Fn(&[f64]) -> f64| 100.0 * (all(&alone) / all(&by_hand) - 1.0);
+    println!("harp adds {:.1} % to the same array, best against best {:.1} %", added(&sum), added(&best));
     println!("packed, 60 s a job: {:.1} s", cluster.through_harp("60s"));
 }
 

@@ -175,9 +175,6 @@ pub enum Command {
     /// Write the man pages into a folder
     #[command(after_help = "Examples:\n  harp man ~/.local/share/man/man1")]
     Man(Man),
-    /// What harp does inside its own jobs
-    #[command(hide = true)]
-    WithinJob(WithinJob),
     /// The built-in program of the demo
     #[command(hide = true)]
     Example(Example),

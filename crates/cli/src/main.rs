@@ -31,11 +31,15 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use arguments::Arguments;
+use arguments::{Arguments, WithinJob};
 use failure::Failure;
 use terminal::Terminal;
 
 fn main() -> ExitCode {
+    if let Some(arguments) = WithinJob::of_this_process() {
+        let terminal = Terminal::new(false, false, terminal::Colour::Never);
+        return finish(commands::within_job(&arguments, &terminal), &terminal);
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return refuse(&error),
@@ -44,12 +48,17 @@ fn main() -> ExitCode {
     let Some(command) = arguments.command.or_else(commands::usual) else {
         return refuse(&Arguments::no_command());
     };
-    match commands::run(command, &terminal) {
+    finish(commands::run(command, &terminal), &terminal)
+}
+
+/// Says what went wrong, if something did.
+fn finish(result: Result<ExitCode, Failure>, terminal: &Terminal) -> ExitCode {
+    match result {
         Ok(code) => code,
         Err(failure) => {
             terminal.say_even_if_quiet(&failure.to_string());
             // The message has been said; a reader that is gone misses nothing.
-            let _ = if arguments.json { terminal.print_json(&failure.to_json()) } else { Ok(()) };
+            let _ = if terminal.json { terminal.print_json(&failure.to_json()) } else { Ok(()) };
             ExitCode::from(failure.exit as u8)
         }
     }

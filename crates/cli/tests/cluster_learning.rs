@@ -59,6 +59,12 @@ fn the_whole_story_is_told_of_runs_that_are_jobs() {
     assert!(starts(here).values().all(|count| *count == 1), "{:?}", starts(here));
     let jobs = cluster.ask("sacct", &["-n", "-X", "-P", "-o", "Partition,Comment", "--starttime=now-1hours"]);
     assert!(jobs.lines().any(|line| line == "batch|harp law"), "{jobs}");
+
+    // Jobs know their program, too: once it is another, the model is not about it.
+    let drift = || cluster.harp_json(here, &["predict", "n=16", "cores=1", "--json"])["drift"].clone();
+    assert!(drift().is_null(), "{:#}", drift());
+    fs::write(here.join("harp.toml"), LAW.replace("sleep ", "exec sleep ")).unwrap();
+    assert_eq!(drift()["cause"], "program");
 }
 
 /// Runs chosen three at a time, each its own job.

@@ -38,6 +38,9 @@ const LONGEST_WAIT: Duration = Duration::from_millis(100);
 /// Programs shorter than this are not sampled beyond their start.
 const BEFORE_SAMPLING: Duration = Duration::from_millis(2);
 
+/// The same where a scheduler measures, too: there many programs are started in one moment.
+const BEFORE_GENTLE_SAMPLING: Duration = Duration::from_millis(50);
+
 /// How a program ended and what it used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
@@ -125,6 +128,11 @@ fn start(task: &Task) -> Result<Result<Running<'_>, String>, ExecuteError> {
     let (mut reports, report) = io::pipe().map_err(ExecuteError::system("make a pipe"))?;
     system::prepare(&mut command, Preparation { cores, group: entrance, report: OwnedFd::from(report) });
     let energy = EnergyMeter::start();
+    // A list of names costs little; without it, the first sample looks at each of them.
+    let others = match task.memory_method {
+        MemoryMethod::GentleSampling => procfs::processes(),
+        MemoryMethod::Best | MemoryMethod::Sampling => Vec::new(),
+    };
     let before = system::monotonic();
     let child = match command.spawn() {
         Ok(child) => child,
@@ -146,7 +154,7 @@ fn start(task: &Task) -> Result<Result<Running<'_>, String>, ExecuteError> {
         root,
         watch: watch(child)?,
         started: report.map_or(before, |report| report.clock),
-        processes: Processes::of(root, &mark),
+        processes: Processes::of(root, &mark, others),
         memory: match task.memory_method {
             MemoryMethod::GentleSampling => MemoryMeter::new(group, task.memory_limit).gently(),
             _ => MemoryMeter::new(group, task.memory_limit),
@@ -245,9 +253,14 @@ impl Running<'_> {
 
     /// Waits for the end, sampling and keeping the limits; why it ended and after how long.
     fn watch_over(&mut self, stop: &Stop) -> io::Result<(Ended, Duration)> {
-        self.memory.first_sample(&mut self.processes);
+        let gentle = self.task.memory_method == MemoryMethod::GentleSampling;
+        if !gentle {
+            self.memory.first_sample(&mut self.processes);
+        }
         // Most short programs end before sampling is worth a thread.
-        if self.watch.wait(BEFORE_SAMPLING)? {
+        let unwatched = if gentle { BEFORE_GENTLE_SAMPLING } else { BEFORE_SAMPLING };
+        let limit = self.task.time_limit.and_then(|limit| Duration::try_from_secs_f64(limit.0).ok());
+        if self.watch.wait(limit.map_or(unwatched, |limit| limit.min(unwatched)))? {
             return Ok((Ended::ByItself, self.elapsed()));
         }
         // Before the thread is there, which may take a while on a busy machine.

@@ -26,9 +26,20 @@ const BELIEVED_FOR: Duration = Duration::from_secs(1);
 /// Once in a process: makes it the one that inherits the orphans of the programs it runs, and ends
 /// what an earlier one left running when it was killed.
 pub(crate) fn take_charge() {
+    take_charge_once(true);
+}
+
+/// The same in a job of a scheduler, which itself ends what a job leaves behind.
+pub(crate) fn take_charge_in_job() {
+    take_charge_once(false);
+}
+
+fn take_charge_once(ends_stale: bool) {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        mark::end_stale_processes();
+        if ends_stale {
+            mark::end_stale_processes();
+        }
         // Refused only by kernels before 3.4; orphans are then found by session and mark alone.
         let _ = set_child_subreaper(Some(getpid()));
     });
@@ -45,15 +56,15 @@ pub(crate) struct Processes {
 }
 
 impl Processes {
-    /// The processes that come from a freshly started child.
-    pub(crate) fn of(root: Pid, mark: &str) -> Self {
+    /// The processes that come from a freshly started child; not those that were there before it.
+    pub(crate) fn of(root: Pid, mark: &str, before: Vec<ProcessId>) -> Self {
         let root = root.as_raw_pid();
         let started = procfs::identity(root).map_or(0, |identity| identity.started);
         Self {
             root,
             mark: mark.to_owned(),
             members: BTreeMap::from([(root, started)]),
-            strangers: HashSet::new(),
+            strangers: before.into_iter().filter(|&process| process != root).collect(),
             believed_since: Instant::now(),
             // While the root is the newest process there is, it has started none.
             newest: u64::try_from(root).ok(),

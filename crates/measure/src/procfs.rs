@@ -63,10 +63,14 @@ pub(crate) struct Transferred {
 /// The whole text of a small file the kernel makes on the fly. Such files have no size, so reading
 /// them the usual way takes many small reads.
 pub(crate) fn read(path: impl AsRef<Path>) -> Option<String> {
+    String::from_utf8(read_bytes(path)?).ok()
+}
+
+fn read_bytes(path: impl AsRef<Path>) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(4096);
     // Through `take`, the size is not asked for first.
     File::open(path).ok()?.take(1 << 30).read_to_end(&mut bytes).ok()?;
-    String::from_utf8(bytes).ok()
+    Some(bytes)
 }
 
 /// All processes there are.
@@ -103,7 +107,7 @@ pub(crate) fn transferred(process: ProcessId) -> Option<Transferred> {
 
 /// The value an environment variable had when a process was started.
 pub(crate) fn variable(process: ProcessId, name: &str) -> Option<String> {
-    let environment = fs::read(format!("/proc/{process}/environ")).ok()?;
+    let environment = read_bytes(format!("/proc/{process}/environ"))?;
     environment.split(|&byte| byte == 0).find_map(|one| {
         let value = one.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?;
         String::from_utf8(value.to_vec()).ok()

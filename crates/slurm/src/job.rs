@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn usage_is_known_when_the_steps_are_over() {
         let has_usage = |steps: &str| {
-            let text = format!("JobID|State|MaxRSS\n7_0|COMPLETED|\n{steps}");
+            let text = format!("JobID|State|MaxRSS|ElapsedRaw\n7_0|COMPLETED||9\n{steps}");
             let mut known = None;
             let zone = jiff::tz::TimeZone::UTC;
             let mut see = |job: super::AccountedJob| known = Some(job.has_usage());
@@ -196,8 +196,8 @@ mod tests {
             known.unwrap()
         };
         assert!(!has_usage(""));
-        assert!(!has_usage("7_0.batch|RUNNING|\n7_0.extern|COMPLETED|0\n"));
-        assert!(has_usage("7_0.batch|COMPLETED|\n7_0.extern|COMPLETED|0\n"));
-        assert!(has_usage("7_0.batch|COMPLETED|5000K\n"));
+        assert!(!has_usage("7_0.batch|RUNNING||\n7_0.extern|COMPLETED|0|9\n"));
+        assert!(has_usage("7_0.batch|COMPLETED||9\n7_0.extern|COMPLETED|0|9\n"));
+        assert!(has_usage("7_0.batch|COMPLETED|5000K|9\n"));
     }
 }

@@ -1,5 +1,7 @@
 //! Arguments of commands that submit jobs or look at past ones.
 
+use std::env;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -119,8 +121,9 @@ pub struct Advise {
     pub least: usize,
 }
 
-/// Arguments of what harp does inside a job.
-#[derive(Debug, Args)]
+/// `harp within-job FOLDER TASK`, which harp's own jobs call. It is no command for people, and every task of
+/// an array begins with it: that all the others are not even looked at saves much of the start.
+#[derive(Debug, PartialEq, Eq)]
 pub struct WithinJob {
     /// The folder of the submission.
     pub folder: PathBuf,
@@ -128,6 +131,40 @@ pub struct WithinJob {
     pub task: usize,
 }
 
+impl WithinJob {
+    /// What a job calls harp with.
+    pub const NAME: &str = "within-job";
+
+    /// The arguments of this process, if it was started by a job.
+    pub fn of_this_process() -> Option<WithinJob> {
+        WithinJob::of(env::args_os().skip(1))
+    }
+
+    fn of(mut words: impl Iterator<Item = OsString>) -> Option<WithinJob> {
+        let is_this = words.next()? == WithinJob::NAME;
+        let (folder, task) = (words.next()?, words.next()?);
+        let task = task.to_str()?.parse().ok()?;
+        (is_this && words.next().is_none()).then(|| WithinJob { folder: folder.into(), task })
+    }
+}
+
 fn parse_span(text: &str) -> Result<Seconds, String> {
     if text.trim() == "0" { Ok(Seconds(0.0)) } else { text.parse().map_err(|error| format!("{error}")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_whole_call_of_a_job_is_one() {
+        let of = |line: &str| WithinJob::of(line.split_whitespace().map(OsString::from));
+        let expected = WithinJob { folder: "/a/b".into(), task: 12 };
+        assert_eq!(of("within-job /a/b 12"), Some(expected));
+        for line in
+            ["", "within-job", "within-job /a/b", "within-job /a/b x", "generate /a/b 12", "within-job a 1 2"]
+        {
+            assert_eq!(of(line), None, "{line}");
+        }
+    }
 }

@@ -29,6 +29,7 @@ use std::process::ExitCode;
 
 pub use build::recorded_runs;
 pub use site::find as find_site;
+pub use within_job::within_job;
 
 use crate::arguments::Command;
 use crate::failure::Failure;
@@ -55,7 +56,6 @@ pub fn run(command: Command, terminal: &Terminal) -> Result<ExitCode, Failure> {
         Command::Recommend(arguments) => recommend::recommend(&arguments, terminal)?,
         Command::Submit(arguments) => return submit::submit(&arguments, terminal),
         Command::Advise(arguments) => advise::advise(&arguments, terminal)?,
-        Command::WithinJob(arguments) => return within_job::within_job(&arguments, terminal),
         Command::Run(arguments) => return run::run(&arguments, terminal),
         Command::History(arguments) => history::history(&arguments, terminal)?,
         Command::Dnn(arguments) => return dnn::dnn(&arguments, terminal),

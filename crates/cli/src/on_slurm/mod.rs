@@ -18,7 +18,7 @@ pub use estimate::{Estimate, ask, confirm};
 pub use ledger::{Books, open_batches};
 pub use runner::runner;
 
-use crate::arguments::{Generate, SweepJobs, Where};
+use crate::arguments::{Generate, SweepJobs, Where, WithinJob};
 use crate::failure::{Exit, Failure};
 use crate::project::Project;
 use crate::sweep::{self, Knowledge};
@@ -100,7 +100,7 @@ impl<'a> OnSlurm<'a> {
         let plan = sweep::planned(project, &arguments.scale, knowledge)?;
         let runs = &sweep::remaining(plan.runs, &sweep::outcomes(project)?, arguments.retry_failed);
         self.check(project, runs)?;
-        let runner = vec!["harp".to_owned(), "within-job".to_owned()];
+        let runner = vec!["harp".to_owned(), WithinJob::NAME.to_owned()];
         self.with_sweep(project, knowledge, runner, |sweep| {
             let arrays = sweep.arrays(&batch_runs(runs));
             let estimate = Estimate::of(&self.cluster, &arrays, knowledge);

@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
+use crate::arguments::WithinJob;
 use crate::failure::Failure;
 use crate::project::Project;
 
@@ -20,7 +21,7 @@ pub fn runner(project: &Project) -> Result<Vec<String>, Failure> {
     if !kept.exists() {
         keep(&own, &kept).map_err(|error| Failure::file("copy harp to", &kept, &error))?;
     }
-    Ok(vec![kept.display().to_string(), "within-job".to_owned()])
+    Ok(vec![kept.display().to_string(), WithinJob::NAME.to_owned()])
 }
 
 /// Links it where that is possible, else copies it, whole or not at all.

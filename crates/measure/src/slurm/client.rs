@@ -43,9 +43,8 @@ pub(super) fn queue(names: &[String], ended: bool) -> Result<Queue, SlurmError> 
     Ok(Queue::parse(&call::text("squeue", &arguments, CONTROLLER_PATIENCE)?))
 }
 
-/// What accounting says about some jobs by number: every run of every task, oldest first.
-pub(super) fn accounted(jobs: &[u64]) -> Result<Vec<AccountedJob>, SlurmError> {
-    let jobs: Vec<String> = jobs.iter().map(u64::to_string).collect();
+/// What accounting says about some jobs (`12`) and tasks (`12_3`): every run of every task, oldest first.
+pub(super) fn accounted(jobs: &[String]) -> Result<Vec<AccountedJob>, SlurmError> {
     ask(&[format!("--jobs={}", jobs.join(","))])
 }
 

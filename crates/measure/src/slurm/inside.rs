@@ -5,17 +5,21 @@
 //! may be finer than Slurm's minutes.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::io;
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use harp_core::{Host, Outcome, Seconds, Timestamp, Usage};
+use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::batch::{BatchFolder, write_soon};
+use crate::processes;
 use crate::{ExecuteError, Measured, MemoryMethod, Program, Stop, Task, execute, host};
 
 /// The processes of a job are told of its end within this time.
@@ -113,9 +117,10 @@ pub fn run_task(folder: &Path, task: usize, stop: &Stop) -> Result<InsideEnd, In
     if folder.withdrawn(task).exists() {
         return Ok(InsideEnd::Withdrawn);
     }
-    let tasks: Vec<Vec<InsideRun>> = serde_json::from_slice(&text)
-        .map_err(|source| InsideError::Damaged { path: path.clone(), source })?;
-    let runs = tasks.get(task).ok_or(InsideError::NoTask { path, task })?;
+    let runs = element::<Vec<InsideRun>>(&text, task)
+        .map_err(|source| InsideError::Damaged { path: path.clone(), source })?
+        .ok_or(InsideError::NoTask { path, task })?;
+    processes::take_charge_in_job();
     let host = host();
     let mut last = None;
     for (place, run) in runs.iter().enumerate() {
@@ -134,6 +139,30 @@ pub fn run_task(folder: &Path, task: usize, stop: &Stop) -> Result<InsideEnd, In
         last = Some(result.outcome);
     }
     Ok(InsideEnd::Done(last.filter(|_| runs.len() == 1)))
+}
+
+/// One element of a JSON array. The others are not built: an array of jobs reads its file once in each.
+fn element<T: DeserializeOwned>(text: &[u8], number: usize) -> Result<Option<T>, serde_json::Error> {
+    struct Element<T>(usize, PhantomData<T>);
+    impl<'text, T: Deserialize<'text>> Visitor<'text> for Element<T> {
+        type Value = Option<T>;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+            formatter.write_str("an array")
+        }
+
+        fn visit_seq<A: SeqAccess<'text>>(self, mut elements: A) -> Result<Option<T>, A::Error> {
+            for _ in 0..self.0 {
+                if elements.next_element::<IgnoredAny>()?.is_none() {
+                    return Ok(None);
+                }
+            }
+            let found = elements.next_element()?;
+            while elements.next_element::<IgnoredAny>()?.is_some() {}
+            Ok(found)
+        }
+    }
+    serde_json::Deserializer::from_slice(text).deserialize_seq(Element(number, PhantomData))
 }
 
 /// Does one run; `None` if it was stopped.

@@ -12,6 +12,7 @@ use harp_slurm::JobRequest;
 
 use super::interrupted;
 use crate::allocations;
+use crate::arguments::WithinJob;
 use crate::failure::Failure;
 use crate::on_slurm::{Asked, Books, Cluster, PATIENCE, check_names, failure, open_batches, runner};
 use crate::project::Project;
@@ -141,7 +142,7 @@ impl<'a> Case<'a> {
 
     /// The script of an attempt.
     pub fn script(&self, attempt: &Attempt) -> String {
-        let command = vec!["harp".to_owned(), "within-job".to_owned()];
+        let command = vec!["harp".to_owned(), WithinJob::NAME.to_owned()];
         self.with_sweep(attempt, command, |sweep| {
             let request = JobRequest { time: Some(attempt.time), ..self.request(attempt) };
             sweep.script(&BatchId(format!("{:016x}", 0)), &request, 1)

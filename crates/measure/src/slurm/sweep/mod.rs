@@ -35,6 +35,9 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
 /// … and, while nothing happens, at most: they may be on a file system that many share.
 const LONGEST_BETWEEN_LOOKS: Duration = Duration::from_secs(4);
 
+/// While the queue's word changes nothing yet, it is asked this seldom, at least.
+const LEISURE: Duration = Duration::from_secs(3);
+
 /// What must survive: kept by whoever has a database.
 pub trait Ledger {
     /// Keeps a batch that is about to be submitted. Refused if one of its runs is in another open batch.
@@ -200,7 +203,7 @@ impl State<'_, '_> {
                     self.settle_early()?;
                 }
             }
-            if self.pace.is_due(Instant::now()) {
+            if self.is_queue_due() {
                 self.ask()?;
             }
             self.open.retain(|batch| !batch.is_settled());
@@ -221,6 +224,16 @@ impl State<'_, '_> {
             news |= batch.has_new_results();
         }
         news
+    }
+
+    /// Whether to ask the queue: soon where another may go in, at once where everybody has left a result and
+    /// its word alone is awaited.
+    fn is_queue_due(&self) -> bool {
+        let now = Instant::now();
+        if self.open.iter().all(Open::has_all_results) {
+            return self.pace.is_awaited(now);
+        }
+        self.pace.is_due(now, if self.pending.is_empty() { LEISURE } else { Duration::ZERO })
     }
 
     /// Asks Slurm: the queue once, and accounting once if something has left it. While Slurm is down,
@@ -268,14 +281,13 @@ impl State<'_, '_> {
     /// Asks accounting about what has left the queue, if it is time, and settles what is known; whether
     /// there was news.
     fn ask_accounting(&mut self) -> Result<bool, SlurmSweepError> {
-        let gone: Vec<u64> =
-            self.open.iter().filter(|batch| batch.has_gone()).filter_map(|batch| batch.job).collect();
+        let gone: Vec<String> = self.open.iter().flat_map(Open::gone).collect();
         if gone.is_empty() {
             return Ok(false);
         }
         let begin = Instant::now();
         let is_time = match self.open.iter().any(Open::is_in_queue) {
-            true => self.accounts.is_due(begin),
+            true => self.accounts.is_due(begin, Duration::ZERO),
             false => self.accounts.is_awaited(begin),
         };
         if !is_time {
@@ -283,7 +295,7 @@ impl State<'_, '_> {
         }
         if self.accounting {
             let answer = client::accounted(&gone);
-            self.accounts.asked(Instant::now(), begin.elapsed(), true);
+            self.accounts.asked(Instant::now(), begin.elapsed(), false);
             match answer {
                 Ok(jobs) => self.open.iter_mut().for_each(|batch| batch.note_accounting(&jobs)),
                 Err(SlurmError::NoAccounting { .. }) => self.accounting = false,
@@ -292,6 +304,10 @@ impl State<'_, '_> {
         }
         // What a job left it left before it ended, but perhaps after the last look.
         let news = self.look();
-        Ok(self.settle(false)? || news)
+        let news = self.settle(false)? || news;
+        if news {
+            self.accounts.hurry();
+        }
+        Ok(news)
     }
 }

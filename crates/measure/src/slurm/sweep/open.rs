@@ -16,6 +16,9 @@ use crate::slurm::inside::InsideResult;
 /// A job whose end accounting knows may leave its results this long after: file systems lag.
 const FILES_LAG: Duration = Duration::from_secs(10);
 
+/// Up to so many tasks of an array are asked for by their own numbers, which spares the database the others.
+const FEW: usize = 300;
+
 /// Accounting learns what a job's processes used up to this long after it learns of the job's end.
 const STEPS_LAG: Duration = Duration::from_secs(5);
 
@@ -116,6 +119,13 @@ impl Open {
         std::mem::take(&mut self.new_results)
     }
 
+    /// Whether every run that is not settled has left its result.
+    pub(super) fn has_all_results(&self) -> bool {
+        let mut unsettled =
+            self.batch.positions().enumerate().filter(|(position, _)| !self.settled.contains(position));
+        unsettled.all(|(_, (task, place, _))| self.results.contains(&(task, place)))
+    }
+
     /// Whether some task of the batch has left a trace.
     pub(super) fn has_traces(&self) -> bool {
         !self.started.is_empty() || !self.results.is_empty()
@@ -161,9 +171,15 @@ impl Open {
         news
     }
 
-    /// Whether a task that is not settled has left the queue.
-    pub(super) fn has_gone(&self) -> bool {
-        self.tasks().iter().any(|task| self.gone.contains_key(task))
+    /// The tasks that have left the queue and are not settled, as accounting is asked for them: a few by
+    /// themselves, many as the whole job.
+    pub(super) fn gone(&self) -> Vec<String> {
+        let Some(job) = self.job else { return Vec::new() };
+        let gone: Vec<usize> = self.tasks().into_iter().filter(|task| self.gone.contains_key(task)).collect();
+        match gone.len() {
+            0..=FEW => gone.iter().map(|task| format!("{job}_{task}")).collect(),
+            _ => vec![job.to_string()],
+        }
     }
 
     /// Whether a task that is not settled is still in it.
