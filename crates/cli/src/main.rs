@@ -57,8 +57,7 @@ fn finish(result: Result<ExitCode, Failure>, terminal: &Terminal) -> ExitCode {
         Ok(code) => code,
         Err(failure) => {
             terminal.say_even_if_quiet(&failure.to_string());
-            // The message has been said; a reader that is gone misses nothing.
-            let _ = if terminal.json { terminal.print_json(&failure.to_json()) } else { Ok(()) };
+            terminal.print_json_error(&failure);
             ExitCode::from(failure.exit as u8)
         }
     }

@@ -1,10 +1,14 @@
 //! The two streams: data on stdout, talk on stderr. A reader that goes away is not an error.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use harp_report::{Style, Table};
 
 use crate::failure::Failure;
+
+/// Whether a JSON document was printed: stdout never holds a second one.
+static ANSWERED: AtomicBool = AtomicBool::new(false);
 
 /// How this call talks: what it may colour, whether it prints JSON, whether it talks at all.
 #[derive(Debug, Clone, Copy)]
@@ -100,7 +104,16 @@ impl Terminal {
     pub fn print_json<T: serde::Serialize>(&self, result: &T) -> Result<(), Failure> {
         let text = harp_report::to_json(result)
             .map_err(|error| Failure::bad_input(format!("cannot write the result as JSON: {error}")))?;
+        ANSWERED.store(true, Ordering::Relaxed);
         self.print(&text)
+    }
+
+    /// Prints an error as JSON, unless the answer before it says what there is to say.
+    pub fn print_json_error(&self, failure: &Failure) {
+        if self.json && !ANSWERED.load(Ordering::Relaxed) {
+            // The message has been said on stderr; a reader that is gone misses nothing.
+            let _ = self.print_json(&failure.to_json());
+        }
     }
 
     /// Prints a table fitted to the terminal.

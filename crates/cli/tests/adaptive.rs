@@ -196,6 +196,35 @@ fn the_best_allocation_is_found_with_fewer_runs_than_there_are_allocations() {
 }
 
 #[test]
+fn the_best_allocation_keeps_to_a_price() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    // Two cores take 0.3 s and cost 0.6 core-seconds, one takes 0.5 s.
+    write_program(
+        here,
+        "shared.sh",
+        "#!/bin/sh\nexec sleep $(awk -v t=\"$2\" 'BEGIN { print 0.1 + 0.4 / t }')\n",
+    );
+    let text = SHARED_EXPERIMENT.replace("{threads}", "{cores}");
+    let (parameters, _) = text.split_once("threads").unwrap();
+    fs::write(here.join("harp.toml"), format!("{parameters}cores = [1, 2]\n")).unwrap();
+    let cores = |limits: &[&str]| {
+        let answer = support::json(here, &[&["generate", "--adaptive", "--json"], limits].concat());
+        answer["best"]["allocation"]["cores"].as_i64().unwrap()
+    };
+    let price = (0.55_f64 / 3600.0).to_string();
+    assert_eq!(cores(&["--goal", "fastest"]), 2);
+    assert_eq!(cores(&["--goal", "fastest", "--max-cost", &price]), 1);
+    assert_eq!(cores(&["--goal", "cheapest"]), 1);
+    assert_eq!(cores(&["--goal", "cheapest", "--max-time", "0.4s"]), 2);
+    let none = ["generate", "--adaptive", "--goal", "fastest", "--max-cost", "0.00001", "--json"];
+    let failed = support::run(here, &none, 4);
+    assert!(support::stderr(&failed).contains("raise --max-time or --max-cost"));
+    let answer: Value = serde_json::from_slice(&failed.stdout).unwrap();
+    assert!(answer["best"].is_null() && answer["reason"] == "every allocation has been run", "{answer:#}");
+}
+
+#[test]
 fn what_cannot_be_chosen_for_is_said() {
     let folder = folder("");
     let here = folder.path();
