@@ -27,6 +27,16 @@ pub struct Caps {
     pub cost: Option<Money>,
 }
 
+impl Caps {
+    /// An attempt that asks for no more than is allowed.
+    #[must_use]
+    pub fn hold(&self, attempt: Attempt) -> Attempt {
+        let time = self.time.map_or(attempt.time, |cap| if cap < attempt.time { cap } else { attempt.time });
+        let memory = attempt.memory.map(|asked| self.memory.map_or(asked, |cap| cap.min(asked)));
+        Attempt { time, memory }
+    }
+}
+
 /// How time grows.
 #[derive(Debug, Clone, Copy)]
 pub enum TimeGrowth<'a> {

@@ -130,7 +130,7 @@ pub enum Command {
     Submit(Submit),
     /// Say what your past Slurm jobs asked for and did not need, and the lines to change
     #[command(
-        after_help = "Examples:\n  harp advise\n  harp advise --since 90d --risk 0.01\n  sacct --parsable2 --starttime now-30days > saved.txt; harp advise --file saved.txt\n\nOn a machine with Slurm, `harp` alone does the same."
+        after_help = "Examples:\n  harp advise\n  harp advise --since 90d --risk 0.01\n  sacct --parsable2 --format=ALL --starttime now-30days > saved.txt; harp advise --file saved.txt\n\nOn a machine with Slurm, `harp` alone does the same."
     )]
     Advise(Advise),
     /// Generate, build, predict the test cases, and compare with what really happened

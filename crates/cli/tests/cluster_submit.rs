@@ -61,6 +61,12 @@ fn a_job_is_tried_again_by_what_ended_it_and_all_attempts_are_paid() {
     let cluster = Cluster::shared();
     let folder = surprise();
     let here = folder.path();
+    let capped = submit(cluster, here, &["n=60", "--dry-run", "--cap-memory", "3M", "--cap-time", "60s"], 0);
+    let script = capped["script"].as_str().unwrap();
+    assert!(
+        script.contains("#SBATCH --mem=3M\n") && script.contains("#SBATCH --time=00:01:00\n"),
+        "{script}"
+    );
     let shown = submit(cluster, here, &["n=60", "--dry-run"], 0);
     let script = shown["script"].as_str().unwrap().replace("--chdir=", "--chdir=/tmp #");
     fs::write(here.join("job.sh"), &script).unwrap();

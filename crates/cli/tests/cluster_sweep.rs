@@ -117,7 +117,7 @@ fn a_sweep_survives_two_kills_and_a_restart_of_the_controller_and_agrees_with_ac
         };
         let elapsed: f64 = cell(job, "ElapsedRaw").parse().unwrap();
         if is_filled("walltime") {
-            // accounting had none yet when it was asked; what harp measured must be what it says later
+            // finer than accounting's seconds, or it had none yet: what harp measured must be what it says
             let own = run["usage"]["walltime"].as_f64().unwrap();
             assert!((own - elapsed).abs() < 2.0, "accounting says {elapsed}: {run:#}");
             filled += 1;
@@ -145,7 +145,7 @@ fn a_sweep_survives_two_kills_and_a_restart_of_the_controller_and_agrees_with_ac
         }
     }
     // where there is no figure there is nothing to compare: that must stay the exception
-    assert!(agreed > 40, "{agreed} of {} walltimes are accounting's, {filled} harp's", runs.len());
+    assert!(filled > 40 && agreed >= 4, "{agreed} walltimes are accounting's, {filled} harp's");
     assert!(of_memory > 40 && of_processor > 40, "{of_memory} of memory, {of_processor} of the processor");
     // nothing is left to do, and nothing is asked
     cluster.harp(here, &["generate", "--on", "slurm"], 7);

@@ -28,12 +28,12 @@ train, target = inputs[~tested], numpy.log(seconds[~tested])
 
 kernel = ConstantKernel() * RBF(numpy.ones(inputs.shape[1])) + WhiteKernel()
 learners = {
-    "ridge": RidgeCV(numpy.logspace(-4, 2, 7)),
+    "ridge": RidgeCV(alphas=numpy.logspace(-4, 2, 7)),
     "tree": DecisionTreeRegressor(random_state=1),
-    "random forest, 300 trees": RandomForestRegressor(300, random_state=1),
+    "random forest, 300 trees": RandomForestRegressor(n_estimators=300, random_state=1),
     "LightGBM, 300 trees": LGBMRegressor(n_estimators=300, verbose=-1, random_state=1),
     "Gaussian process": GaussianProcessRegressor(kernel, normalize_y=True, random_state=1),
-    "network 128-64": make_pipeline(StandardScaler(), MLPRegressor((128, 64), max_iter=500, random_state=1)),
+    "network 128-64": make_pipeline(StandardScaler(), MLPRegressor(hidden_layer_sizes=(128, 64), max_iter=500, random_state=1)),
 }
 whole = 0.0
 for name, learner in learners.items():

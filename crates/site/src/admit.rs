@@ -137,6 +137,17 @@ pub enum RefusalReason {
 }
 
 impl RefusalReason {
+    /// How much there is of what is not enough; nothing where it is no matter of amount.
+    pub fn available(&self) -> Option<u64> {
+        match self {
+            RefusalReason::TooManyCores { available, .. } | RefusalReason::TooManyGpus { available, .. } => {
+                Some(u64::from(*available))
+            }
+            RefusalReason::TooMuchMemory { available, .. } => Some(available.0),
+            _ => None,
+        }
+    }
+
     /// A stable word for the kind of reason, the same as `reason` in JSON.
     pub fn kind(&self) -> &'static str {
         match self {

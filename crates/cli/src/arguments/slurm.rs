@@ -107,7 +107,7 @@ pub struct Advise {
     /// Whose jobs. Without it, your own; others' need permission.
     #[arg(long, value_name = "USER", conflicts_with = "file")]
     pub user: Option<String>,
-    /// Read what `sacct --parsable2` printed from this file; - is standard input.
+    /// Read what `sacct --parsable2 --format=ALL` printed from this file; - is standard input.
     #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// The site whose prices hold. Without it, what Slurm says of itself.

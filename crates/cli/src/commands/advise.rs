@@ -8,7 +8,7 @@ use std::time::Duration;
 use harp_advise::{Advice, Care, PastEnd, PastJob, advise_on_past};
 use harp_core::{Allocation, Money, Outcome, Seconds};
 use harp_history::import::read_beside;
-use harp_measure::slurm::{self, AccountingQuery};
+use harp_measure::slurm::{self, AccountingQuery, BatchId};
 use harp_report::text::{plural, printable, share};
 use harp_report::{Cell, Column, Quantity, Table};
 use harp_site::Site;
@@ -99,6 +99,10 @@ fn site(arguments: &Advise) -> Result<Option<Site>, Failure> {
 /// A job that ran and is over, as advice takes it.
 fn past(job: AccountedJob) -> Option<PastJob> {
     let Ended::Run(outcome) = job.ended() else { return None };
+    // What harp submits it asks for itself, and no such name comes again.
+    if job.name.as_deref().and_then(BatchId::of_job_name).is_some() {
+        return None;
+    }
     let Allocation { nodes, cores, gpus, .. } = job.allocation();
     Some(PastJob {
         name: job.name.clone().unwrap_or_else(|| "unnamed".to_owned()),
@@ -141,7 +145,7 @@ fn tell(answer: &Answer<'_>, arguments: &Advise, terminal: &Terminal) -> Result<
             let before = change.before.as_ref().map_or(String::new(), |line| format!("   (was {line})"));
             text.push_str(&format!("  {}{before}: {}\n", change.after, change.why));
         }
-        text.push_str(&format!("  {}\n", worth(advice, answer.money_unit)));
+        text.push_str(&format!("  {}\n", worth(advice, answer.money_unit, arguments.risk)));
     }
     if answer.recurring.len() > MOST_SHOWN {
         text.push_str(&format!("\n{} more are in --json\n", answer.recurring.len() - MOST_SHOWN));
@@ -165,7 +169,7 @@ fn tell(answer: &Answer<'_>, arguments: &Advise, terminal: &Terminal) -> Result<
 }
 
 /// What a change is worth and what it risks.
-fn worth(advice: &Advice, unit: Option<&str>) -> String {
+fn worth(advice: &Advice, unit: Option<&str>, accepted: f64) -> String {
     let mut parts = vec![format!("saves {:.1} core-hours", advice.core_hours_saved)];
     if let (Some(saved), Some(unit)) = (advice.saved, unit) {
         parts.push(harp_site::format_amount(unit, saved));
@@ -173,6 +177,15 @@ fn worth(advice: &Advice, unit: Option<&str>) -> String {
     parts.push(format!("reserves {:.1} core-hours less than it could use", advice.core_hours_reserved));
     if let Some(risk) = advice.risk {
         parts.push(format!("risk of being killed at most {}, now {}", share(risk), share(advice.risk_now)));
+        let needs = [&advice.time, &advice.memory];
+        if needs.into_iter().flatten().any(|need| need.risk > accepted + 1e-9) {
+            // With as many jobs as this the largest of them alone promises it.
+            let enough = (1.0 / accepted).ceil() - 1.0;
+            parts.push(format!(
+                "so few jobs cannot promise {}: that takes {enough} that were not killed",
+                share(accepted)
+            ));
+        }
     }
     parts.join("; ")
 }

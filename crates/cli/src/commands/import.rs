@@ -53,12 +53,16 @@ pub fn import(command: &Import, terminal: &Terminal) -> Result<(), Failure> {
         }
         None => Rules::default(),
     };
-    let mut store = None;
-    if !arguments.dry_run {
-        make_folder(&arguments.history)?;
-        store = Some(Store::open(&arguments.history)?);
-    }
+    let mut store = match arguments.dry_run {
+        true if arguments.history.exists() => Some(Store::open_for_reading(&arguments.history)?),
+        true => None,
+        false => {
+            make_folder(&arguments.history)?;
+            Some(Store::open(&arguments.history)?)
+        }
+    };
     let importer = match &mut store {
+        Some(store) if arguments.dry_run => Importer::looking(store, &rules),
         Some(store) => Importer::new(store, &rules)?,
         None => Importer::without_store(&rules),
     };
@@ -191,6 +195,7 @@ fn tell(
     let others = [
         (imported.changed, "changed"),
         (imported.unchanged, "known already"),
+        (imported.kept, "kept as the rules of an earlier import had them"),
         (imported.unfinished, "not finished"),
         (imported.never_started, "never started"),
         (imported.own, "submitted by harp and recorded already"),

@@ -72,9 +72,11 @@ impl Cluster {
         let admission = self.site.admit(&filled, time);
         let placement = self.choose(&admission.placements);
         let Some(placement) = placement else {
-            let refusal = admission.refusals.iter().find(|refusal| {
+            let of_the_partition = admission.refusals.iter().filter(|refusal| {
                 self.partition.is_none() || refusal.partition.is_none() || refusal.partition == self.partition
             });
+            // The place that comes nearest says most.
+            let refusal = of_the_partition.max_by_key(|refusal| refusal.reason.available());
             let why = refusal.map_or_else(
                 || "no partition admits it".to_owned(),
                 |refusal| match &refusal.partition {

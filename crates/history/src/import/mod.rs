@@ -32,6 +32,8 @@ pub struct Imported {
     pub changed: u64,
     /// Runs that were there as they are.
     pub unchanged: u64,
+    /// Runs that no rule of this import speaks of and that one of an earlier one did: they stay as they are.
+    pub kept: u64,
     /// Jobs that wait or run.
     pub unfinished: u64,
     /// Jobs that were taken away before they began.
@@ -69,7 +71,12 @@ impl<'a> Importer<'a> {
         Ok(Importer { batch: Some(Batch::begin(store)?), ..Importer::without_store(rules) })
     }
 
-    /// One that keeps nothing, to see what would become of the jobs.
+    /// One that keeps nothing, to see what would become of the jobs beside what is in a store.
+    pub fn looking(store: &'a mut Store, rules: &'a Rules) -> Importer<'a> {
+        Importer { batch: Some(Batch::look(store)), ..Importer::without_store(rules) }
+    }
+
+    /// One that keeps nothing where there is no store yet.
     pub fn without_store(rules: &'a Rules) -> Importer<'a> {
         Importer {
             batch: None,
@@ -103,7 +110,9 @@ impl<'a> Importer<'a> {
             }
         };
         let name = job.name.as_deref().unwrap_or(UNNAMED);
-        let (application, parameters, scale) = match self.rules.recover(job, script) {
+        let recovered = self.rules.recover(job, script);
+        let recognised = recovered.is_some();
+        let (application, parameters, scale) = match recovered {
             Some(recovered) => {
                 self.imported.recognised += 1;
                 (recovered.application, recovered.parameters, recovered.scale)
@@ -139,7 +148,7 @@ impl<'a> Importer<'a> {
                 if let Some(earlier) = job.earlier_origin() {
                     batch.forget(&earlier)?;
                 }
-                batch.add(&job.origin(), &run, &self.host)?
+                batch.add(&job.origin(), &run, &self.host, recognised)?
             }
             None => Added::New,
         };
@@ -147,6 +156,10 @@ impl<'a> Importer<'a> {
             Added::New => self.imported.new += 1,
             Added::Changed => self.imported.changed += 1,
             Added::Unchanged => self.imported.unchanged += 1,
+            Added::Kept => {
+                self.imported.kept += 1;
+                return Ok(None);
+            }
         }
         self.imported.heterogeneous += u64::from(job.components > 1);
         self.imported.without_memory += u64::from(without_memory);

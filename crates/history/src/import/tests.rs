@@ -78,6 +78,29 @@ fn rules_recover_application_and_parameters() {
 }
 
 #[test]
+fn an_import_without_rules_does_not_undo_what_rules_recovered_and_a_look_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("h.sqlite");
+    let rules = Rules::parse("rules.toml", RULES).unwrap();
+    let look = |rules: &Rules| {
+        let mut store = Store::open_for_reading(&path).unwrap();
+        let mut importer = Importer::looking(&mut store, rules);
+        jobs().iter().for_each(|job| drop(importer.add(job, None).unwrap()));
+        importer.finish().unwrap()
+    };
+    let mut store = Store::open(&path).unwrap();
+    let wanted = look(&rules).new;
+    let first = import(&mut store, &rules, &jobs());
+    assert!(first.recognised > 0 && first.new == wanted);
+    let looked = look(&Rules::default());
+    let again = import(&mut store, &Rules::default(), &jobs());
+    assert_eq!((again.new, again.changed, again.kept), (0, 0, first.recognised));
+    assert_eq!((looked.new, looked.changed, looked.kept), (0, 0, first.recognised));
+    let restored = import(&mut store, &rules, &jobs());
+    assert_eq!((restored.new, restored.changed, restored.unchanged), (0, 0, first.new));
+}
+
+#[test]
 fn the_same_configuration_is_repeated() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("h.sqlite");

@@ -18,6 +18,8 @@ pub(super) enum Added {
     New,
     Changed,
     Unchanged,
+    /// Rules of an earlier import knew more of it.
+    Kept,
 }
 
 /// A usage without what is not known, which for a job is most; it is read back as the whole.
@@ -99,10 +101,20 @@ struct Texts<'t> {
     metrics: String,
 }
 
+/// What is in the store about the same job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Before {
+    Same,
+    Other,
+    OtherApplication,
+}
+
 /// An open import.
 pub(super) struct Batch<'a> {
     store: &'a mut Store,
     pending: u32,
+    /// Nothing is written: it is only looked what would be.
+    dry: bool,
     /// There was nothing in the store when the import began.
     was_empty: bool,
     /// The next repetition of each application and configuration.
@@ -121,25 +133,40 @@ impl<'a> Batch<'a> {
             connection.pragma_update(None, "cache_size", -262_144)?;
             connection.execute_batch("BEGIN IMMEDIATE")
         })?;
-        Ok(Batch { store, pending: 0, was_empty: !known, next: HashMap::new(), host: None })
+        Ok(Batch { was_empty: !known, dry: false, ..Batch::look(store) })
     }
 
-    pub(super) fn add(&mut self, origin: &str, run: &Run, host: &Host) -> Result<Added, HistoryError> {
+    /// One that writes nothing.
+    pub(super) fn look(store: &'a mut Store) -> Batch<'a> {
+        Batch { store, pending: 0, dry: true, was_empty: false, next: HashMap::new(), host: None }
+    }
+
+    /// Adds a run; one that no rule recognised stays what it is, where it is in the store already.
+    pub(super) fn add(
+        &mut self,
+        origin: &str,
+        run: &Run,
+        host: &Host,
+        recognised: bool,
+    ) -> Result<Added, HistoryError> {
         let outcome = self.encode(&run.outcome)?;
         let usage = self.encode(&Known::new(&run.usage))?;
         let metrics = self.encode(&run.metrics)?;
         let parameters = self.encode(&run.configuration.parameters)?;
         let allocation = self.encode(&run.configuration.allocation)?;
         let key = run.configuration.key().0;
-        let host = self.host_id(host)?;
+        let host = if self.dry { 0 } else { self.host_id(host)? };
         let texts = Texts { origin, key: &key, host, parameters, allocation, outcome, usage, metrics };
         // Into an empty store all is new, unless files that overlap were put together.
         if self.was_empty && self.insert(run, &texts)? {
             return Ok(Added::New);
         }
         let added = match self.before(run, &texts)? {
-            Some((_, true)) => return Ok(Added::Unchanged),
-            Some((id, false)) => {
+            Some((_, Before::Same)) => return Ok(Added::Unchanged),
+            Some((_, Before::OtherApplication)) if !recognised => return Ok(Added::Kept),
+            Some(_) if self.dry => return Ok(Added::Changed),
+            None if self.dry => return Ok(Added::New),
+            Some((id, _)) => {
                 self.store.attempt("written", |connection| {
                     connection.prepare_cached("DELETE FROM runs WHERE id = ?1")?.execute([id])
                 })?;
@@ -151,20 +178,26 @@ impl<'a> Batch<'a> {
         Ok(added)
     }
 
-    /// The row of the same origin, and whether it says the same.
-    fn before(&self, run: &Run, texts: &Texts<'_>) -> Result<Option<(i64, bool)>, HistoryError> {
+    /// The row of the same origin, and how it compares.
+    fn before(&self, run: &Run, texts: &Texts<'_>) -> Result<Option<(i64, Before)>, HistoryError> {
         self.store.attempt("read", |connection| {
             let columns = "SELECT id, application, configuration_key, outcome, usage, metrics FROM runs \
                            WHERE origin = ?1";
             connection
                 .prepare_cached(columns)?
                 .query_row([texts.origin], |row| {
-                    let same = row.get_ref(1)?.as_str()? == run.application
+                    let is_its = row.get_ref(1)?.as_str()? == run.application;
+                    let same = is_its
                         && row.get_ref(2)?.as_str()? == texts.key
                         && row.get_ref(3)?.as_str()? == texts.outcome
                         && row.get_ref(4)?.as_str()? == texts.usage
                         && row.get_ref(5)?.as_str()? == texts.metrics;
-                    Ok((row.get::<_, i64>(0)?, same))
+                    let before = match (is_its, same) {
+                        (false, _) => Before::OtherApplication,
+                        (true, true) => Before::Same,
+                        (true, false) => Before::Other,
+                    };
+                    Ok((row.get::<_, i64>(0)?, before))
                 })
                 .optional()
         })
@@ -217,7 +250,7 @@ impl<'a> Batch<'a> {
     /// Takes out what turned out to be something else; an import into an empty store has put in nothing
     /// of the kind.
     pub(super) fn forget(&mut self, origin: &str) -> Result<(), HistoryError> {
-        if self.was_empty {
+        if self.was_empty || self.dry {
             return Ok(());
         }
         self.store.attempt("written", |connection| {
@@ -226,6 +259,9 @@ impl<'a> Batch<'a> {
     }
 
     pub(super) fn commit(self) -> Result<(), HistoryError> {
+        if self.dry {
+            return Ok(());
+        }
         self.store.attempt("written", |connection| connection.execute_batch("COMMIT"))
     }
 

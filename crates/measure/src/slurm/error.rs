@@ -88,7 +88,7 @@ impl SlurmError {
     pub fn hint(&self) -> &'static str {
         match self {
             SlurmError::Missing { .. } => {
-                "call harp on a login node of the cluster, or give a saved answer with --file"
+                "call harp on a login node of the cluster; `harp import slurm` and `harp advise` also read a saved answer of sacct (--file)"
             }
             SlurmError::Unreachable { .. } | SlurmError::TooSlow { .. } => {
                 "try again later, or ask the site whether Slurm is down; SLURM_CONF may name another cluster's file"

@@ -13,13 +13,14 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use harp_core::{Host, Outcome, Seconds, Timestamp, Usage};
+use harp_core::{Bytes, Host, Outcome, Seconds, Timestamp, Usage};
 use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::batch::{BatchFolder, write_soon};
 use crate::processes;
+use crate::system;
 use crate::{ExecuteError, Measured, MemoryMethod, Program, Stop, Task, execute, host};
 
 /// The processes of a job are told of its end within this time.
@@ -212,7 +213,14 @@ fn run_one(
         }
     }
     let Measured { outcome, usage } = measured;
-    let usage = if run.by_slurm { Usage { walltime: usage.walltime, ..Usage::default() } } else { usage };
+    let usage = match run.by_slurm {
+        true => Usage { walltime: usage.walltime, ..Usage::default() },
+        // The job needs room for harp, too, and accounting counts it.
+        false => Usage {
+            peak_memory: usage.peak_memory.map(|peak| Bytes(peak.0 + system::own_largest_resident().0)),
+            ..usage
+        },
+    };
     Ok(Some(InsideResult { started, outcome, usage, objection, host: host.clone() }))
 }
 

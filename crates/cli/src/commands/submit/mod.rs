@@ -56,7 +56,20 @@ pub fn submit(arguments: &Submit, terminal: &Terminal) -> Result<ExitCode, Failu
     let plan = advised.plan().ok_or_else(|| Failure::bad_input("no plan was chosen"))?;
     let mut case = Case::of(&project, &cluster, &values, plan)?;
 
-    let first = Attempt { time: plan.time.request, memory: case.planned_memory() };
+    let caps = Caps {
+        retries: arguments.retry,
+        time: smaller(arguments.cap_time, case.longest()),
+        memory: smaller(arguments.cap_memory, case.most_memory()),
+        cost: choosing.max_cost,
+    };
+    let planned = Attempt { time: plan.time.request, memory: case.planned_memory() };
+    let first = caps.hold(planned);
+    if first != planned {
+        let planned = format!("{} for {}", case.asked_in_words(&planned), planned.time);
+        terminal.say(&format!(
+            "warning: the caps allow less than the plan, which is {planned}: it may be killed"
+        ));
+    }
     let highest = case.price(&first);
     let words = format!(
         "{} with {} for {}: expected {}, at most {}{}",
@@ -99,12 +112,6 @@ pub fn submit(arguments: &Submit, terminal: &Terminal) -> Result<ExitCode, Failu
     if !case.is_in_queue() {
         ask(&words, arguments.jobs.yes, terminal)?;
     }
-    let caps = Caps {
-        retries: arguments.retry,
-        time: smaller(arguments.cap_time, case.longest()),
-        memory: smaller(arguments.cap_memory, case.most_memory()),
-        cost: choosing.max_cost,
-    };
     let prediction = recommend::walltime(&machine, &model, case.configuration())?;
     let growth = match arguments.grow {
         Growth::Model => TimeGrowth::Quantile(&prediction.distribution),

@@ -1,12 +1,18 @@
 //! What became of a run, from what its job left and what accounting says. Pure: no call, no file.
 
-use harp_core::{Interruption, Outcome, Usage};
+use harp_core::{Interruption, Outcome, Seconds, Usage};
 use harp_slurm::{AccountedJob, Ended, StateKind};
 
 use crate::slurm::inside::InsideResult;
 
 /// A run that comes back without an outcome of its own is submitted again at most so often.
 pub(super) const MOST_RETURNS: u32 = 3;
+
+/// Below so many seconds, what accounting rounds is more than one in a hundred.
+const COARSE_BELOW: f64 = 100.0;
+
+/// What it rounds, at begin and end, and the start of harp itself.
+const ROUNDED_BY: f64 = 2.0;
 
 /// How a task of an array stands.
 #[derive(Debug, Clone, Copy)]
@@ -166,8 +172,12 @@ fn filled(accounted: Usage, own: &Usage) -> Usage {
             }
         )*};
     }
-    // a job shorter than a second has none in accounting
-    usage.walltime = usage.walltime.filter(|time| time.0 > 0.0);
+    // accounting counts whole seconds, too coarse for a short job: harp's time is finer where both agree
+    let is_coarse = |counted: &Seconds| {
+        let agrees = |own: Seconds| (counted.0 - own.0).abs() < ROUNDED_BY;
+        counted.0 < COARSE_BELOW && own.walltime.is_some_and(agrees)
+    };
+    usage.walltime = usage.walltime.filter(|counted| counted.0 > 0.0 && !is_coarse(counted));
     if usage.peak_memory.is_none() {
         usage.peak_memory_source = own.peak_memory_source;
     }
