@@ -62,15 +62,6 @@ pub struct Arguments {
     pub command: Option<Command>,
 }
 
-impl Arguments {
-    /// What is said when no command is given and none goes without saying: the help.
-    pub fn no_command() -> clap::Error {
-        let mut command = <Arguments as clap::CommandFactory>::command();
-        let help = command.render_help();
-        command.error(clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand, help)
-    }
-}
-
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {

@@ -29,7 +29,7 @@ mod views;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use arguments::{Arguments, WithinJob};
 use failure::Failure;
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     };
     let terminal = Terminal::new(arguments.json, arguments.quiet, arguments.color);
     let Some(command) = arguments.command.or_else(commands::usual) else {
-        return refuse(&Arguments::no_command());
+        return without_command(&terminal);
     };
     finish(commands::run(command, &terminal), &terminal)
 }
@@ -61,6 +61,19 @@ fn finish(result: Result<ExitCode, Failure>, terminal: &Terminal) -> ExitCode {
             ExitCode::from(failure.exit as u8)
         }
     }
+}
+
+/// A first call shows what there is.
+fn without_command(terminal: &Terminal) -> ExitCode {
+    if terminal.json {
+        return finish(
+            Err(Failure::bad_input("no command was given").hint("`harp --help` lists them")),
+            terminal,
+        );
+    }
+    // A reader that goes away has seen enough.
+    let _ = Arguments::command().print_help();
+    ExitCode::SUCCESS
 }
 
 /// Wrong usage, a call for help, or the version. A program that asked for JSON gets it.

@@ -30,7 +30,7 @@ pub use json::number as json_number;
 pub use outcome::Ended;
 pub use queue::{QUEUE_FORMAT, Queue};
 pub use rows::{Cells, RowError, Rows};
-pub use script::{ArrayScript, JobRequest, is_constraint, is_plain_name, load, quote};
+pub use script::{ArrayScript, JobRequest, check_extra, is_constraint, is_plain_name, load, quote};
 pub use state::{State, StateKind};
 pub use tres::Tres;
 pub use value::{MemoryRequest, Per, TimeLimit, point, size, span};

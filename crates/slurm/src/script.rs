@@ -30,6 +30,50 @@ pub struct JobRequest {
     pub gpu_kind: Option<String>,
     /// How long it may run.
     pub time: Option<Seconds>,
+    /// Further options of `sbatch`, with their dashes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extra: Vec<String>,
+}
+
+/// Options that harp sets itself, and those that would take its jobs away from it.
+const OWN: [&str; 23] = [
+    "account",
+    "array",
+    "batch",
+    "chdir",
+    "clusters",
+    "comment",
+    "constraint",
+    "cpus-per-task",
+    "error",
+    "gpus-per-node",
+    "job-name",
+    "mem",
+    "nodes",
+    "ntasks",
+    "ntasks-per-node",
+    "no-requeue",
+    "open-mode",
+    "output",
+    "parsable",
+    "partition",
+    "requeue",
+    "time",
+    "wrap",
+];
+
+/// Whether a word can be added to the options of a job; what is wrong with it otherwise.
+pub fn check_extra(word: &str) -> Result<(), String> {
+    let name = word.strip_prefix("--").map(|rest| rest.split('=').next().unwrap_or(rest));
+    let is_name = |name: &str| {
+        name.len() > 1
+            && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+    };
+    match name {
+        Some(name) if OWN.contains(&name) => Err(format!("harp sets --{name} itself")),
+        Some(name) if is_name(name) && !word.contains(char::is_control) => Ok(()),
+        _ => Err("an option of sbatch is written in full, for example --qos=long".to_owned()),
+    }
 }
 
 /// A script that runs one command for each task of an array.
@@ -128,6 +172,7 @@ impl ArrayScript<'_> {
         let options = fixed.into_iter().chain(self.request.options());
         lines.extend(options.map(|(option, value)| format!("#SBATCH --{option}={value}")));
         lines.push("#SBATCH --requeue".to_owned());
+        lines.extend(self.request.extra.iter().map(|word| format!("#SBATCH {}", quote(word))));
         lines.push(String::new());
         lines.extend(load(self.modules));
         let command: Vec<String> = self.command.iter().map(|word| quote(word)).collect();

@@ -31,6 +31,9 @@ pub struct Jobs {
     /// The site whose limits and prices hold. Without it, the experiment's, or what Slurm says of itself.
     #[arg(long, value_name = "SITE")]
     pub site: Option<String>,
+    /// One more option of sbatch, as it is written there; may be given several times.
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true, value_parser = parse_extra)]
+    pub sbatch: Vec<String>,
     /// Submit without asking; the price is shown all the same.
     #[arg(long, short)]
     pub yes: bool,
@@ -58,7 +61,7 @@ pub struct SweepJobs {
 impl SweepJobs {
     /// No jobs: what runs is run on this machine.
     pub fn none() -> SweepJobs {
-        let jobs = Jobs { partition: None, account: None, site: None, yes: false };
+        let jobs = Jobs { partition: None, account: None, site: None, sbatch: Vec::new(), yes: false };
         SweepJobs { on: Where::Here, jobs, max_jobs: 1, pack: Seconds(0.0), time: None }
     }
 }
@@ -146,6 +149,10 @@ impl WithinJob {
         let task = task.to_str()?.parse().ok()?;
         (is_this && words.next().is_none()).then(|| WithinJob { folder: folder.into(), task })
     }
+}
+
+fn parse_extra(text: &str) -> Result<String, String> {
+    harp_slurm::check_extra(text).map(|()| text.to_owned())
 }
 
 fn parse_span(text: &str) -> Result<Seconds, String> {

@@ -72,6 +72,13 @@ pub fn recommend(arguments: &Recommend, terminal: &Terminal) -> Result<(), Failu
             "note: the script names no account to charge; --account NAME adds it where the site wants one",
         );
     }
+    if site.scheduler != Scheduler::Slurm && arguments.account.is_some() {
+        terminal.say(&format!(
+            "warning: --account says nothing to {}, which has no scheduler; --site NAME or FILE names a cluster \
+             (`harp site list`, `harp site discover`)",
+            site.name
+        ));
+    }
     match script.filter(|_| arguments.script.is_none()) {
         Some(script) => {
             terminal.print(&format!("\nThe job script (--script FILE writes it):\n\n{script}"))?

@@ -23,6 +23,7 @@ struct Answer {
     scales: Vec<Counts>,
     running: Vec<Running>,
     in_queue: usize,
+    jobs: Vec<u64>,
     expected_seconds_left: Option<f64>,
     model: Option<String>,
     drift: Option<Drift>,
@@ -62,11 +63,13 @@ pub fn status(arguments: &Status, terminal: &Terminal) -> Result<(), Failure> {
             }
         }
     }
+    let (in_queue, jobs) = in_queue(&project)?;
     let answer = Answer {
         application: project.experiment.application(),
         scales: counts.into_values().collect(),
         running: running(&project),
-        in_queue: in_queue(&project)?,
+        in_queue,
+        jobs,
         expected_seconds_left: left,
         model: fs::metadata(project.model_file()).is_ok().then(|| project.model_file().display().to_string()),
         drift: drift(&project),
@@ -93,11 +96,12 @@ fn running(project: &Project) -> Vec<Running> {
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-/// Runs that were handed to Slurm and are not recorded.
-fn in_queue(project: &Project) -> Result<usize, Failure> {
-    let Some(history) = project.read_history()? else { return Ok(0) };
+/// How many runs were handed to Slurm and are not recorded, and the jobs they are in.
+fn in_queue(project: &Project) -> Result<(usize, Vec<u64>), Failure> {
+    let Some(history) = project.read_history()? else { return Ok((0, Vec::new())) };
     let open = crate::on_slurm::open_batches(&history, &project.experiment.application())?;
-    Ok(open.iter().map(|open| open.batch.len() - open.settled.len()).sum())
+    let runs = open.iter().map(|open| open.batch.len() - open.settled.len()).sum();
+    Ok((runs, open.iter().filter_map(|open| open.job).collect()))
 }
 
 fn table(answer: &Answer) -> Table {
@@ -123,7 +127,8 @@ fn words(answer: &Answer) -> String {
     }
     if answer.in_queue > 0 {
         let runs = harp_report::text::plural(answer.in_queue, "run");
-        lines.push(format!("{runs} in the queue of Slurm: harp generate --on slurm waits for them"));
+        let jobs = crate::on_slurm::in_words(&answer.jobs);
+        lines.push(format!("{runs} in the queue of Slurm{jobs}: harp generate --on slurm waits for them"));
     }
     let missing: usize = answer.scales.iter().map(|count| count.missing).sum();
     lines.push(match (missing, answer.expected_seconds_left) {

@@ -17,6 +17,7 @@ pub struct Cluster {
     default_partition: Option<String>,
     partition: Option<String>,
     account: Option<String>,
+    extra: Vec<String>,
     /// Tasks of an array at most.
     pub most_tasks: usize,
 }
@@ -60,6 +61,7 @@ impl Cluster {
             default_partition: default.map(|partition| partition.name.clone()),
             partition: jobs.partition.clone(),
             account: jobs.account.clone(),
+            extra: jobs.sbatch.clone(),
             // the largest index is one less than this; without a word from Slurm its default is 1001
             most_tasks: facts.settings.max_array_size.unwrap_or(1001).saturating_sub(1).max(1) as usize,
         })
@@ -146,6 +148,7 @@ impl Cluster {
             gpus: allocation.gpus.filter(|_| wants_gpus),
             gpu_kind: allocation.gpu_kind.clone().or(gres).filter(|_| wants_gpus),
             time: None,
+            extra: self.extra.clone(),
         };
         Asked { longest: partition.and_then(|partition| partition.max_time), request, placement }
     }

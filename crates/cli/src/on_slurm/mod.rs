@@ -160,10 +160,29 @@ impl<'a> OnSlurm<'a> {
     ) -> Result<Summary, Failure> {
         let application = project.experiment.application();
         let opened = open_batches(store, &application)?;
-        self.with_sweep(project, knowledge, runner(project)?, |sweep| {
-            let mut books = Books { store, application };
+        let done = self.with_sweep(project, knowledge, runner(project)?, |sweep| {
+            let mut books = Books { store, application: application.clone() };
             sweep.run(runs, opened, &mut books, observer, stop).map(summary).map_err(failure)
-        })
+        })?;
+        let open = open_batches(store, &application)?;
+        if done.end == SweepEnd::Stopped && !open.is_empty() {
+            let jobs: Vec<u64> = open.iter().filter_map(|open| open.job).collect();
+            self.terminal.say(&format!(
+                "what is in the queue{} goes on; scancel ends it, the same command waits for it",
+                in_words(&jobs)
+            ));
+        }
+        Ok(done)
+    }
+}
+
+/// ` (jobs 12 and 13)`; nothing where no number is known.
+pub fn in_words(jobs: &[u64]) -> String {
+    let numbers: Vec<String> = jobs.iter().map(u64::to_string).collect();
+    match numbers.as_slice() {
+        [] => String::new(),
+        [one] => format!(" (job {one})"),
+        [others @ .., last] => format!(" (jobs {} and {last})", others.join(", ")),
     }
 }
 

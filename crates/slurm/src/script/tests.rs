@@ -13,6 +13,7 @@ fn a_script_asks_for_all_that_is_asked_for() {
         gpus: Some(2),
         gpu_kind: Some("a100".into()),
         time: Some(Seconds(61.0)),
+        extra: Vec::new(),
     };
     let script = ArrayScript {
         name: "harp-1",
@@ -66,4 +67,33 @@ fn names_that_could_be_something_else_are_told() {
         assert!(!is_constraint(bad), "{bad}");
     }
     assert!(is_constraint("[rack1|rack2]&a100*2"));
+}
+
+#[test]
+fn further_options_are_taken_in_full_and_those_that_are_harps_are_not() {
+    for word in ["--qos=long", "--exclusive", "--mail-type=END", "--reservation=a b", "--nice=100"] {
+        assert_eq!(check_extra(word), Ok(()), "{word}");
+    }
+    for word in ["--mem=3G", "--array", "--job-name=x", "--requeue"] {
+        assert!(check_extra(word).unwrap_err().contains("itself"), "{word}");
+    }
+    for word in ["", "qos=long", "-q long", "--", "--qos=a\n#SBATCH --mem=1", "--QOS=x", "--x y=1"] {
+        assert!(check_extra(word).is_err(), "{word}");
+    }
+    let extra = vec!["--qos=long".to_owned(), "--reservation=a b".to_owned()];
+    let request = JobRequest { extra, ..JobRequest::default() };
+    let script = ArrayScript {
+        name: "harp-0",
+        comment: "c",
+        folder: "/f",
+        tasks: 1,
+        request: &request,
+        modules: &[],
+        command: &["harp".to_owned()],
+    };
+    assert!(
+        script.text().contains("\n#SBATCH --qos=long\n#SBATCH '--reservation=a b'\n"),
+        "{}",
+        script.text()
+    );
 }
