@@ -165,13 +165,23 @@ impl From<TraceError> for Failure {
 
 impl From<SlurmError> for Failure {
     fn from(error: SlurmError) -> Self {
-        Failure::bad_input(error.to_string()).exit(Exit::Unreachable).hint(error.hint())
+        // Slurm answered: who it was asked about does not exist.
+        if let SlurmError::Failed { said, .. } = &error
+            && said.to_lowercase().contains("invalid user")
+        {
+            return Failure::bad_input(error.to_string()).hint("give a name that the cluster knows");
+        }
+        let hint = match (&error, std::env::var("SLURM_CONF")) {
+            (SlurmError::Unreachable { .. }, Ok(file)) => format!("{} (it is {file})", error.hint()),
+            _ => error.hint().to_owned(),
+        };
+        Failure::bad_input(error.to_string()).exit(Exit::Unreachable).hint(hint)
     }
 }
 
 impl From<AccountingError> for Failure {
     fn from(error: AccountingError) -> Self {
         Failure::bad_input(error.to_string())
-            .hint("give what `sacct --parsable2` (with its header) or `sacct --json` printed")
+            .hint("give what `sacct --parsable2 --format=ALL` (with its header) or `sacct --json` printed")
     }
 }

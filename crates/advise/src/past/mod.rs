@@ -182,9 +182,10 @@ fn advise_on(shape: Shape, jobs: &[&PastJob], site: Option<&Site>, care: &Care) 
         timed_out: ended(PastEnd::TimedOut),
         out_of_memory: ended(PastEnd::OutOfMemory),
         core_hours: hours(shape.allocation.cores),
-        core_hours_lost: lost.filter_map(core_hours_of).sum(),
+        // the sum of nothing is minus zero
+        core_hours_lost: lost.filter_map(core_hours_of).sum::<f64>() + 0.0,
         core_hours_saved: (hours(shape.allocation.cores) - hours(after.cores)).max(0.0),
-        core_hours_reserved: reserved.sum(),
+        core_hours_reserved: reserved.sum::<f64>() + 0.0,
         saved: cost.zip(cost_after).map(|(before, after)| Money((before.0 - after.0).max(0.0))),
         cost,
         risk,

@@ -10,7 +10,10 @@ use super::essential::essential;
 use super::similar::{common, logarithms, weighted};
 use crate::custom::Formula;
 use crate::model::case_of;
-use crate::{BuildOptions, Feature, LearnError, Measured, TargetModel, build};
+use crate::{BuildOptions, Feature, LearnError, Measured, ModelKind, TargetModel, build};
+
+/// The kinds of model that may be carried over.
+const LAWS: [ModelKind; 3] = [ModelKind::PowerLaw, ModelKind::Posynomial, ModelKind::Ensemble];
 
 /// One thing to be learned: the target itself, or a component of it.
 pub(super) struct Piece {
@@ -67,7 +70,7 @@ pub(super) fn piece(
     let needed: Vec<Vec<String>> = sources
         .iter()
         .filter_map(|(_, tables)| tables.get(index))
-        .map(|source| essential(source, &features))
+        .map(|source| essential(source, &features, table))
         .collect();
     let common = features.clone();
     features.retain(|name| needed.iter().any(|names| names.contains(name)));
@@ -95,7 +98,9 @@ pub(super) fn piece(
         };
         pooled.rows.extend(rows.rows.into_iter().map(learned));
     }
-    let model = build(&pooled, options)?;
+    // Another application lies beyond what the source measured, where only laws hold.
+    let laws = BuildOptions { models: LAWS.to_vec(), ..options.clone() };
+    let model = build(&pooled, &laws)?;
     let name = match (&table.target, formula) {
         (Target::Metric(name), Some(_)) => Some(name.clone()),
         _ => None,
