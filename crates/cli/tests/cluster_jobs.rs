@@ -205,6 +205,8 @@ fn past_jobs_are_advised_on_with_one_question() {
     let output = support::harp(here, &[]).env("PATH", "/nonexistent").output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert!(String::from_utf8_lossy(&output.stdout).contains("Usage: harp") && output.stderr.is_empty());
+    let unknown = cluster.harp(here, &["advise", "--user", "no-such-user"], 2);
+    assert!(support::stderr(&unknown).contains("a name that the cluster knows"), "{unknown:?}");
     let nothing = cluster.harp(here, &["advise", "--since", "1h", "--user", "nobody"], 0);
     assert!(String::from_utf8_lossy(&nothing.stdout).contains("too few"), "{nothing:?}");
 }

@@ -144,6 +144,7 @@ impl RefusalReason {
                 Some(u64::from(*available))
             }
             RefusalReason::TooMuchMemory { available, .. } => Some(available.0),
+            RefusalReason::TooLong { limit, .. } => Some(limit.0 as u64),
             _ => None,
         }
     }
