@@ -10,12 +10,16 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// Sleeps as long as the law says, and notes that it began.
+/// Sleeps as long as the law says, notes that it began, and reports the law's figure with a deviation of
+/// up to 5 % that is the same whenever the case is run.
 const LAW: &str = r#"#!/bin/sh
 echo "$1 $2 $3" >> log
-exec sleep $(awk -v n="$1" -v m="$2" -v t="$3" 'BEGIN {
+set -- $(awk -v n="$1" -v m="$2" -v t="$3" 'BEGIN {
   c = (m == "direct") ? 0.010 : 0.022; e = (m == "direct") ? 1.35 : 1.05
-  printf "%.4f", 0.02 + c * (n / 100) ^ e * (0.15 + 0.85 / t) }')
+  law = 0.02 + c * (n / 100) ^ e * (0.15 + 0.85 / t)
+  printf "%.4f %.6f", law, law * (1 + 0.05 * sin(n * 12.9898 + t * 78.233 + c * 1e5)) }')
+echo "steady = $2"
+exec sleep $1
 "#;
 
 fn law(n: f64, method: &str, threads: f64) -> f64 {
@@ -23,7 +27,7 @@ fn law(n: f64, method: &str, threads: f64) -> f64 {
     0.02 + factor * (n / 100.0_f64).powf(exponent) * (0.15 + 0.85 / threads)
 }
 
-fn experiment(design: &str) -> String {
+fn experiment(design: &str, target: &str) -> String {
     format!(
         r#"
 name = "law"
@@ -41,16 +45,22 @@ threads = [1, 2, 4]
 [design]
 timeout = "1.3s"
 {design}
+[metrics.steady]
+pattern = "steady = (?<value>.*)"
 [learn]
-targets = ["walltime"]
+targets = ["{target}"]
 "#
     )
 }
 
 fn folder(design: &str) -> tempfile::TempDir {
+    folder_for(design, "walltime")
+}
+
+fn folder_for(design: &str, target: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     write_program(folder.path(), "law.sh", LAW);
-    fs::write(folder.path().join("harp.toml"), experiment(design)).unwrap();
+    fs::write(folder.path().join("harp.toml"), experiment(design, target)).unwrap();
     folder
 }
 
@@ -82,27 +92,34 @@ fn error(here: &Path) -> f64 {
     errors.iter().sum::<f64>() / errors.len() as f64
 }
 
+/// That choosing is better is shown by `learn`, where nothing depends on a clock; here, that the whole
+/// program chooses so. A machine busy with something else makes runs dearer than they are and spoils
+/// single searches, so the one in the middle counts, by a figure that is the same whenever a case is run.
 #[test]
 fn choosing_is_not_worse_than_the_grid_at_equal_cost() {
-    let (mut of_grid, mut of_choices) = (0.0, 0.0);
-    for seed in [3, 11] {
+    let mut errors = Vec::new();
+    for seed in [3, 5, 7, 11, 29] {
         // As much of the user's grid as a budget pays for, in the grid's own order.
-        let grid = folder(&format!("seed = {seed}\nbudget_time = \"1.5s\""));
+        let grid = folder_for(&format!("seed = {seed}\nbudget_time = \"1.5s\""), "steady");
         support::run(grid.path(), &["generate", "--scale", "sd", "--scale", "fs", "--quiet"], 0);
         let budget = spent(grid.path());
-        let chosen = folder(&format!("seed = {seed}"));
+        let chosen = folder_for(&format!("seed = {seed}"), "steady");
         let budget_text = format!("{budget}s");
         let answer =
             support::json(chosen.path(), &["generate", "--adaptive", "--budget", &budget_text, "--json"]);
         assert_eq!(answer["ended"], "budget", "{answer:#}");
         let used = spent(chosen.path());
         assert!(used <= budget + 0.1, "{used} of {budget}");
-        of_grid += error(grid.path()) / 2.0;
-        of_choices += error(chosen.path()) / 2.0;
+        errors.push((error(grid.path()), error(chosen.path())));
     }
-    println!("mean error of the grid {of_grid:.3}, of the choices {of_choices:.3}");
-    // What two runs of the same sleep differ by is no reason to call one worse.
-    assert!(of_choices <= of_grid + 0.02, "grid {of_grid}, choices {of_choices}");
+    let middle = |one: fn(&(f64, f64)) -> f64| {
+        let mut all: Vec<f64> = errors.iter().map(one).collect();
+        all.sort_by(f64::total_cmp);
+        all[all.len() / 2]
+    };
+    let (of_grid, of_choices) = (middle(|pair| pair.0), middle(|pair| pair.1));
+    println!("error of the grid {of_grid:.3}, of the choices {of_choices:.3}: {errors:.3?}");
+    assert!(of_choices <= of_grid + 0.05, "grid {of_grid}, choices {of_choices}");
 }
 
 #[test]
@@ -240,7 +257,7 @@ fn what_cannot_be_chosen_for_is_said() {
     );
     refused(&["generate", "--budget", "3s"], "--adaptive");
     refused(&["generate", "--adaptive", "--until-width", "0.9"], "larger than 1");
-    let text = experiment("").replace("test = 4000\n", "");
+    let text = experiment("", "walltime").replace("test = 4000\n", "");
     fs::write(here.join("harp.toml"), text).unwrap();
     refused(&["generate", "--adaptive"], "no `test` values: nothing is to be predicted");
 }

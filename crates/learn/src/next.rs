@@ -2,7 +2,7 @@
 //! for each second (or unit of money) it costs.
 //!
 //! Doubt is the variance of ln T under a belief held before anything is run: a power law with unknown
-//! exponents, and a smooth departure from it. What a run would take away then follows from where it
+//! exponents that may depend on the other features, and a smooth departure from it. What a run would take away then follows from where it
 //! lies alone, not from what it will measure, and is exact (Cohn, Neural Networks 1996; Seo et al.,
 //! IJCNN 2000). How long runs take is the caller's to say: a model knows, once there are some.
 
@@ -12,9 +12,11 @@ use crate::prepare::{Encoder, number_of};
 use crate::regress::Cholesky;
 
 /// Standard deviations of the belief: of the level, of an exponent (for a standard deviation of the
-/// feature's logarithm), and of the departure from the law.
+/// feature's logarithm), of what another feature changes about an exponent (methods that scale
+/// differently), and of the departure from the law.
 const LEVEL: f64 = 3.0;
 const SLOPE: f64 = 1.5;
+const INTERACTION: f64 = 0.3;
 const DEPARTURE: f64 = 0.3;
 /// How far a departure reaches, in standard deviations of the features.
 const REACH: f64 = 1.5;
@@ -116,9 +118,12 @@ impl Doubt {
 /// The belief's covariance of ln T between two places.
 fn covariance(left: &[f64], right: &[f64]) -> f64 {
     let product: f64 = left.iter().zip(right).map(|(l, r)| l * r).sum();
+    let squares: f64 = left.iter().zip(right).map(|(l, r)| (l * r).powi(2)).sum();
+    // The sum over pairs of different features.
+    let interaction = INTERACTION.powi(2) * 0.5 * (product.powi(2) - squares);
     let distance: f64 = left.iter().zip(right).map(|(l, r)| (l - r).powi(2)).sum();
     let departure = DEPARTURE.powi(2) * (-0.5 * distance / REACH.powi(2)).exp();
-    LEVEL.powi(2) + SLOPE.powi(2) * product + departure
+    LEVEL.powi(2) + SLOPE.powi(2) * product + interaction + departure
 }
 
 /// Cells as standardised coordinates: logarithms of numbers that are all positive, other numbers and

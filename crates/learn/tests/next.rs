@@ -1,4 +1,4 @@
-//! Runs chosen one after another teach at least as much as a grid at equal cost.
+//! Runs chosen one after another teach more than a grid at equal cost.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
@@ -134,7 +134,7 @@ fn in_turn(rows: &[Row], budget: f64, random: &mut Noise) -> Vec<usize> {
 }
 
 #[test]
-fn choosing_is_not_worse_than_a_grid_at_equal_cost() {
+fn choosing_halves_the_error_of_a_grid_at_equal_cost() {
     for share in [0.1, 0.3] {
         let (mut chosen_error, mut grid_error, mut wins) = (0.0, 0.0, 0);
         for seed in 0..PROGRAMS {
@@ -147,9 +147,10 @@ fn choosing_is_not_worse_than_a_grid_at_equal_cost() {
             let turned = error(&rows, &in_turn(&rows, budget, &mut random), &cases);
             chosen_error += chosen / PROGRAMS as f64;
             grid_error += turned / PROGRAMS as f64;
-            wins += usize::from(chosen <= turned);
+            wins += u64::from(chosen <= turned);
         }
         println!("budget {share}: chosen {chosen_error:.3}, grid {grid_error:.3}, wins {wins}/{PROGRAMS}");
-        assert!(chosen_error <= grid_error, "budget {share}: chosen {chosen_error}, grid {grid_error}");
+        assert!(chosen_error <= 0.5 * grid_error, "budget {share}: chosen {chosen_error}, grid {grid_error}");
+        assert!(wins > PROGRAMS / 2, "budget {share}: {wins} of {PROGRAMS}");
     }
 }

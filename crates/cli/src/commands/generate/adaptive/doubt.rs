@@ -16,8 +16,9 @@ use crate::commands::build::without_test_cases;
 use crate::failure::Failure;
 use crate::project::Project;
 
-/// What a run costs beyond its own time: starting it, recording it and choosing the next.
-const EACH_RUN: f64 = 0.1;
+/// What a run costs beyond its own time: starting it and recording it. More than that would keep it from
+/// short runs where all are short.
+const EACH_RUN: f64 = 0.01;
 /// A run that takes away less of the doubt is not worth making.
 const SMALLEST_SHARE: f64 = 0.001;
 /// Runs that should lie beyond an interval before its width is believed.
