@@ -81,6 +81,25 @@ fn predictions_are_refused_far_outside_what_was_measured() {
 }
 
 #[test]
+fn an_account_that_nobody_charges_is_remarked_on() {
+    let directory = folder(GOOD);
+    let here = directory.path();
+    support::run(here, &["generate", "--scale", "sd"], 0);
+    support::run(here, &["build"], 0);
+    let said = |more: &[&str]| {
+        let call = [&["recommend", "n=5", "--account", "physics"], more].concat();
+        support::stderr(&support::run(here, &call, 0))
+    };
+    let here_alone = said(&[]);
+    assert!(
+        here_alone.contains("warning: --account says nothing to local, which has no scheduler"),
+        "{here_alone}"
+    );
+    let at_a_cluster = said(&["--site", "osc-pitzer"]);
+    assert!(!at_a_cluster.contains("--account"), "{at_a_cluster}");
+}
+
+#[test]
 fn values_that_make_no_sense_are_refused_without_talk_of_extrapolation() {
     let here = &folder(&GOOD.replace("name = ", "constraints = ['n < 1000']\nname = "));
     let here = here.path();

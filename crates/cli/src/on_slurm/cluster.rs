@@ -190,3 +190,73 @@ pub fn check_names(allocation: &Allocation) -> Result<(), Failure> {
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SITE: &str = r#"
+name = "test"
+unit = "SU"
+scheduler = "slurm"
+[charge]
+rule = "core_hours"
+core_hour = 1.0
+[[node_type]]
+name = "small"
+cores = 8
+memory = "32G"
+[[node_type]]
+name = "large"
+cores = 48
+memory = "192G"
+[[node_type]]
+name = "middle"
+cores = 16
+memory = "64G"
+[[partition]]
+name = "long"
+node_types = ["middle", "small"]
+max_time = "48h"
+[[partition]]
+name = "short"
+node_types = ["small", "large", "middle"]
+max_time = "2h"
+"#;
+
+    fn cluster(partition: Option<&str>) -> Cluster {
+        Cluster {
+            site: Site::parse("test.toml", SITE).unwrap(),
+            default_partition: None,
+            partition: partition.map(str::to_owned),
+            account: None,
+            extra: Vec::new(),
+            most_tasks: 1000,
+        }
+    }
+
+    fn refusal(partition: Option<&str>, allocation: Allocation, time: Option<Seconds>) -> String {
+        match cluster(partition).ask(&allocation, time) {
+            Ok(asked) => panic!("{:?}", asked.placement),
+            Err(failure) => failure.message,
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_the_place_that_comes_nearest() {
+        let cores = |cores| Allocation { cores: Some(cores), ..Allocation::default() };
+        let told = refusal(None, cores(64), None);
+        assert!(told.ends_with("partition short: 64 cores asked for, a node gives 48"), "{told}");
+        // not the largest node that others lead to
+        let told = refusal(Some("long"), cores(64), None);
+        assert!(told.ends_with("partition long: 64 cores asked for, a node gives 16"), "{told}");
+        let memory = Allocation { memory: Some(Bytes(256 << 30)), ..cores(1) };
+        let told = refusal(None, memory, None);
+        assert!(told.contains("partition short: ") && told.ends_with("a node gives 192 GiB"), "{told}");
+        let told = refusal(None, cores(1), Some(Seconds(49.0 * 3600.0)));
+        assert!(
+            told.contains("partition long: ") && told.ends_with("the longest time is 2 d 00 h"),
+            "{told}"
+        );
+    }
+}

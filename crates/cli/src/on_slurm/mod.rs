@@ -238,3 +238,16 @@ pub fn failure(error: SlurmSweepError) -> Failure {
             .hint("make room or give access; the same command goes on where it was"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_that_go_on_are_named() {
+        assert_eq!(in_words(&[]), "");
+        assert_eq!(in_words(&[12]), " (job 12)");
+        assert_eq!(in_words(&[12, 13]), " (jobs 12 and 13)");
+        assert_eq!(in_words(&[12, 13, 14]), " (jobs 12, 13 and 14)");
+    }
+}
