@@ -100,6 +100,49 @@ fn an_account_that_nobody_charges_is_remarked_on() {
 }
 
 #[test]
+fn where_slurm_is_at_hand_and_no_site_was_named_the_way_to_it_is_shown() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = folder(GOOD);
+    let here = directory.path();
+    support::run(here, &["generate", "--scale", "sd"], 0);
+    support::run(here, &["build"], 0);
+    fs::create_dir(here.join("slurm")).unwrap();
+    fs::write(here.join("slurm/sinfo"), "#!/bin/sh\n").unwrap();
+    fs::set_permissions(here.join("slurm/sinfo"), fs::Permissions::from_mode(0o755)).unwrap();
+    let said = |path: &str, more: &[&str]| {
+        let call = [&["recommend", "n=5"], more].concat();
+        let output = support::harp(here, &call).env("PATH", path).output().unwrap();
+        assert!(output.status.success(), "{}", support::stderr(&output));
+        support::stderr(&output)
+    };
+    let with_slurm = here.join("slurm").display().to_string();
+    let shown = said(&with_slurm, &[]);
+    assert!(shown.contains("hint: ") && shown.contains("harp site discover"), "{shown}");
+    for other in [said(&with_slurm, &["--site", "osc-pitzer"]), said("/nonexistent", &[])] {
+        assert!(!other.contains("site discover"), "{other}");
+    }
+}
+
+#[test]
+fn a_site_profile_that_exists_is_replaced_only_when_asked_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let described = support::repository().join("crates/slurm/samples/scontrol.txt");
+    let call = ["site", "discover", "--file", described.to_str().unwrap(), "-o", "cluster.toml"];
+    support::run(here, &call, 0);
+    let profile = fs::read_to_string(here.join("cluster.toml")).unwrap();
+    fs::write(here.join("cluster.toml"), "# prices by hand").unwrap();
+    let said = support::stderr(&support::run(here, &call, 2));
+    assert!(
+        said.contains("cluster.toml exists already") && said.contains("hint: --force replaces it"),
+        "{said}"
+    );
+    assert_eq!(fs::read_to_string(here.join("cluster.toml")).unwrap(), "# prices by hand");
+    support::run(here, &[&call[..], &["--force"]].concat(), 0);
+    assert_eq!(fs::read_to_string(here.join("cluster.toml")).unwrap(), profile);
+}
+
+#[test]
 fn values_that_make_no_sense_are_refused_without_talk_of_extrapolation() {
     let here = &folder(&GOOD.replace("name = ", "constraints = ['n < 1000']\nname = "));
     let here = here.path();

@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use crate::arguments::Advise;
 use crate::failure::Failure;
+use crate::programs;
 use crate::terminal::Terminal;
 
 /// Recurring jobs shown on the terminal; all are in the JSON.
@@ -234,8 +235,7 @@ fn table(answer: &Answer<'_>) -> Table {
 
 /// Whether this machine has Slurm's accounting client: then `harp` alone means `harp advise`.
 pub fn is_possible() -> bool {
-    std::env::var_os("PATH")
-        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join("sacct").is_file()))
+    programs::is_on_path("sacct")
 }
 
 /// What `harp` alone asks.
