@@ -271,6 +271,7 @@ mod tests {
     #[test]
     fn what_harp_submitted_itself_is_not_advised_on() {
         assert_eq!(jobs("harp-0123456789abcdef", 6).len(), 0);
+        assert_eq!(jobs("harp-heat-0123456789abcdef", 6).len(), 0);
         // a person's own job may be named after harp
         assert_eq!(jobs("harp-study", 6).len(), 6);
     }

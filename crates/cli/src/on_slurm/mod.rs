@@ -12,6 +12,7 @@ use harp_experiment::PlannedRun;
 use harp_history::Store;
 use harp_measure::slurm::{BatchId, BatchRun, OpenBatch, Packing, SlurmSummary, SlurmSweep, SlurmSweepError};
 use harp_measure::{Observer, Stop, Summary, SweepEnd};
+use harp_report::text::plural;
 
 pub use cluster::{Asked, Cluster, check_names};
 pub use estimate::{Estimate, ask, confirm};
@@ -129,7 +130,7 @@ impl<'a> OnSlurm<'a> {
         let opened = open_batches(store, &project.experiment.application())?;
         if !opened.is_empty() {
             let runs = opened.iter().map(|open| open.batch.len() - open.settled.len()).sum();
-            let runs = harp_report::text::plural(runs, "run");
+            let runs = plural(runs, "run");
             self.terminal.say(&format!("going on with {runs} in the queue"));
         }
         let fresh: Vec<PlannedRun> = runs.iter().filter(|run| !is_open(&opened, run)).cloned().collect();
@@ -174,6 +175,25 @@ impl<'a> OnSlurm<'a> {
         }
         Ok(done)
     }
+}
+
+/// Says of a single job that it was submitted.
+pub struct Announcing<'a>(pub &'a Terminal);
+
+impl Observer for Announcing<'_> {
+    fn submitted(&mut self, job: u64, tasks: usize, runs: usize) {
+        self.0.say(&submitted(job, tasks, runs));
+    }
+}
+
+/// `submitted job 12: 40 runs in 8 tasks`.
+pub fn submitted(job: u64, tasks: usize, runs: usize) -> String {
+    let what = match (tasks, runs) {
+        (_, 1) => String::new(),
+        (1, _) => format!(": {}", plural(runs, "run")),
+        _ => format!(": {} in {}", plural(runs, "run"), plural(tasks, "task")),
+    };
+    format!("submitted job {job}{what}")
 }
 
 /// ` (jobs 12 and 13)`; nothing where no number is known.
@@ -242,6 +262,13 @@ pub fn failure(error: SlurmSweepError) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_submission_is_told_by_its_number_and_size() {
+        assert_eq!(submitted(12, 1, 1), "submitted job 12");
+        assert_eq!(submitted(12, 1, 9), "submitted job 12: 9 runs");
+        assert_eq!(submitted(12, 8, 40), "submitted job 12: 40 runs in 8 tasks");
+    }
 
     #[test]
     fn jobs_that_go_on_are_named() {
