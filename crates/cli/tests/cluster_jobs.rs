@@ -75,6 +75,17 @@ fn the_scheduler_accepts_every_script_of_a_sweep() {
     assert!(text.contains("#SBATCH --nice=7\n#SBATCH --mail-type=NONE\n"), "{text}");
     let refused = cluster.harp(here, &["generate", "--on", "slurm", "--sbatch=--mem=1G"], 2);
     assert!(support::stderr(&refused).contains("harp sets --mem itself"), "{}", support::stderr(&refused));
+    // longer than any partition gives, or than the usual one does
+    let long = ["generate", "--on", "slurm", "--dry-run", "--time", "9000d"];
+    let refused = cluster.harp(here, &[&long[..], &["--partition", "batch"]].concat(), 4);
+    assert!(support::stderr(&refused).contains("the longest time is 7 d"), "{}", support::stderr(&refused));
+    fs::write(here.join("harp.toml"), EVERYTHING.replace("memory = [\"200M\", \"1G\"]", "")).unwrap();
+    let warned = support::stderr(&cluster.harp(here, &long, 0));
+    assert!(warned.contains("is longer than debug gives (1 h 00 min): such jobs go to spare"), "{warned}");
+    let text = String::from_utf8(cluster.harp(here, &long, 0).stdout).unwrap();
+    assert!(text.contains("--partition=spare") && text.contains("--time=9000-00:00:00"), "{text}");
+    assert!(!text.contains("--partition=debug"), "{text}");
+    fs::write(here.join("harp.toml"), &types).unwrap();
     let output = cluster.harp(here, &["generate", "--on", "slurm", "--dry-run"], 0);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("module load gcc/12.2") && text.contains("--constraint=big"), "{text}");

@@ -5,6 +5,7 @@ mod estimate;
 mod ledger;
 mod runner;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use harp_core::Seconds;
@@ -60,10 +61,15 @@ impl<'a> OnSlurm<'a> {
 
     /// Refuses what the cluster would: nothing is submitted of a sweep a part of which cannot run.
     pub fn check(&self, project: &Project, runs: &[PlannedRun]) -> Result<(), Failure> {
+        let mut elsewhere = BTreeSet::new();
         for run in runs {
             check_names(&run.configuration.allocation)?;
             let limit = limit_of(project, run);
-            self.cluster.ask(&run.configuration.allocation, self.arguments.time.or(limit))?;
+            let asked = self.cluster.ask(&run.configuration.allocation, self.arguments.time.or(limit))?;
+            elsewhere.extend(self.arguments.time.and_then(|time| self.cluster.elsewhere_for(&asked, time)));
+        }
+        for words in elsewhere {
+            self.terminal.say(&format!("warning: {words}"));
         }
         Ok(())
     }
@@ -78,7 +84,7 @@ impl<'a> OnSlurm<'a> {
     ) -> T {
         let describe = |run: BatchRun| {
             let limit = limit_of(project, &run.planned());
-            self.cluster.candidate(run, limit, knowledge)
+            self.cluster.candidate(run, limit, self.arguments.time, knowledge)
         };
         let state = project.state();
         work(&SlurmSweep {
