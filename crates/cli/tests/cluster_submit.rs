@@ -109,8 +109,14 @@ fn a_job_is_tried_again_by_what_ended_it_and_all_attempts_are_paid() {
         let is_this = |run: &&Value| run["configuration"]["parameters"]["n"] == n;
         let found: Vec<&Value> = runs.as_array().unwrap().iter().filter(is_this).collect();
         assert_eq!(found.len(), 1, "n = {n}");
-        found[0]["outcome"]["outcome"].as_str().unwrap().to_owned()
+        found[0].clone()
     };
+    let again = of(61);
+    assert_eq!(again["attempts"], attempts.len(), "{again:#}");
+    let took: f64 = attempts.iter().filter_map(|made| made["walltime"].as_f64()).sum();
+    assert!((again["attempts_walltime"].as_f64().unwrap() - took).abs() < 1e-9, "{again:#}");
+    assert_eq!(of(60)["attempts"], 1);
+    let of = |n: i64| of(n)["outcome"]["outcome"].as_str().unwrap().to_owned();
     assert_eq!((of(60).as_str(), of(61).as_str(), of(49).as_str()), ("out_of_memory", "completed", "failed"));
 }
 

@@ -164,6 +164,25 @@ fn values_that_make_no_sense_are_refused_without_talk_of_extrapolation() {
 }
 
 #[test]
+fn attempts_that_did_not_count_are_told_in_the_history() {
+    let directory = folder(&GOOD.replace("true {n}", "sh -c 'test -e ready || test {n} -ne 3'"));
+    let here = directory.path();
+    support::run(here, &["generate", "--scale", "sd"], 7);
+    assert!(!support::stdout(here, &["history"]).contains("attempts"), "each was tried once");
+    fs::write(here.join("ready"), "").unwrap();
+    support::run(here, &["generate", "--scale", "sd", "--retry-failed"], 0);
+    let runs = support::json(here, &["history", "--json"]);
+    for run in runs.as_array().unwrap() {
+        let again = run["configuration"]["parameters"]["n"] == 3;
+        assert_eq!(run["attempts"], if again { 2 } else { 1 }, "{run:#}");
+        let (all, last) =
+            (run["attempts_walltime"].as_f64().unwrap(), run["usage"]["walltime"].as_f64().unwrap());
+        assert!(if again { all > last } else { all == last }, "{run:#}");
+    }
+    assert!(support::stdout(here, &["history"]).contains("attempts  all of them"));
+}
+
+#[test]
 fn a_folder_stands_for_the_experiment_in_it() {
     let directory = folder(GOOD);
     let above = directory.path().parent().unwrap();
