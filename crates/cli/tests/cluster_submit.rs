@@ -81,7 +81,7 @@ fn a_job_is_tried_again_by_what_ended_it_and_all_attempts_are_paid() {
     let job =
         said.lines().find_map(|line| line.strip_prefix("submitted job ")).unwrap_or_else(|| panic!("{said}"));
     let name = cluster.ask("sacct", &["-n", "-P", "-X", "-j", job, "-o", "JobName"]);
-    assert_eq!(name.trim(), job_name(batches(here).last().unwrap()));
+    assert_eq!(name.trim(), job_name(batches(here).last().unwrap()).unwrap());
     assert!(name.starts_with("harp-surprise-"), "{name}");
     assert_eq!(once["attempts"].as_array().unwrap().len(), 1, "{once:#}");
     assert_eq!(once["outcome"]["outcome"], "out_of_memory", "{once:#}");
@@ -151,7 +151,7 @@ fn batches(here: &Path) -> Vec<PathBuf> {
 
 /// The time of its latest job is over: Slurm looks every half minute.
 fn end_its_time(cluster: &Cluster, here: &Path) {
-    let name = format!("--name={}", job_name(batches(here).last().unwrap()));
+    let name = format!("--name={}", job_name(batches(here).last().unwrap()).unwrap());
     let id = cluster.ask("squeue", &["-h", "-t", "R", "-o", "%i", &name]).trim().to_owned();
     cluster.ask("scontrol", &["update", &format!("jobid={id}"), "endtime=now"]);
 }
