@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use harp_site::Site;
 use serde::Serialize;
 
 use crate::front::{compare, knee};
@@ -99,6 +100,44 @@ pub(crate) fn choose(plans: &[Plan], fitting: &[usize], limits: &Limits) -> Opti
             knee(&points).and_then(|index| fitting.get(index).copied())
         }
     }
+}
+
+/// A price or time that is larger by no more than this share is nearly the same: no prediction is as exact.
+const NEARLY: f64 = 0.02;
+
+/// The site's default partition instead of another, where the same allocation there holds the limits, costs
+/// and takes nearly the same: it is where a job is expected, and so little is no reason to go elsewhere.
+pub(crate) fn prefer_default(site: &Site, plans: &[Plan], fitting: &[usize], chosen: usize) -> usize {
+    let best = &plans[chosen];
+    if is_in_default(site, best) {
+        return chosen;
+    }
+    let there = fitting.iter().copied().filter(|&index| {
+        let plan = &plans[index];
+        is_in_default(site, plan) && plan.candidate == best.candidate && is_nearly(plan, best)
+    });
+    there.min_by(|&left, &right| by_price(&plans[left], &plans[right])).unwrap_or(chosen)
+}
+
+/// Which of two plans of a candidate on the same nodes goes first: the cheaper, but for the site's default
+/// partition.
+pub(crate) fn by_partition(site: &Site, left: &Plan, right: &Plan) -> Ordering {
+    match (is_in_default(site, left), is_in_default(site, right)) {
+        (true, false) if is_nearly(left, right) => Ordering::Less,
+        (false, true) if is_nearly(right, left) => Ordering::Greater,
+        _ => by_price(left, right),
+    }
+}
+
+pub(crate) fn is_in_default(site: &Site, plan: &Plan) -> bool {
+    let default = site.default_partition();
+    default.is_some_and(|default| plan.placement.partition.as_ref() == Some(&default.name))
+}
+
+/// Whether a plan is dearer and slower than another by next to nothing.
+fn is_nearly(plan: &Plan, other: &Plan) -> bool {
+    let ((time, price), (least_time, least_price)) = (point(plan), point(other));
+    time <= least_time * (1.0 + NEARLY) && price <= least_price * (1.0 + NEARLY)
 }
 
 /// Index of the plan whose worst excess, as a share of its limit, is smallest; the cheaper of equals.

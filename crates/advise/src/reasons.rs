@@ -3,7 +3,7 @@
 use harp_core::{Money, Seconds};
 use harp_site::{Scheduler, Site, format_amount};
 
-use crate::choose::point;
+use crate::choose::{choose, point};
 use crate::{ChoiceRule, LimitKind, Miss, NoPlanFits, Plan, Recommendation, Refused};
 
 /// The sentences of a recommendation, most important first.
@@ -49,7 +49,18 @@ fn choice(site: &Site, recommendation: &Recommendation, plan: &Plan) -> String {
         }
         _ => "",
     };
-    format!("{} is {superlative}{condition}{meaning}", name(plan))
+    // The plan that goes by the rule alone, where the site's default partition was preferred to it.
+    let by_rule = choose(&recommendation.plans, &recommendation.fitting, limits)
+        .filter(|&index| index != recommendation.chosen)
+        .and_then(|index| recommendation.plans.get(index));
+    let (nearly, instead) = match (by_rule, &plan.placement.partition) {
+        (Some(other), Some(partition)) => (
+            "nearly ",
+            format!("; {partition} is the default partition, and {} is hardly better", name(other)),
+        ),
+        _ => ("", String::new()),
+    };
+    format!("{} is {nearly}{superlative}{condition}{meaning}{instead}", name(plan))
 }
 
 fn figures(site: &Site, recommendation: &Recommendation, plan: &Plan) -> String {

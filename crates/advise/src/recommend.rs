@@ -8,7 +8,9 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::appraise::{appraise, with_cores};
-use crate::choose::{by_price, choose, fitting, misses, nearest, point};
+use crate::choose::{
+    by_partition, by_price, choose, fitting, is_in_default, misses, nearest, point, prefer_default,
+};
 use crate::front::pareto_front;
 use crate::reasons;
 use crate::refused::{RefusedList, Why};
@@ -156,6 +158,7 @@ pub fn recommend<E: fmt::Display>(
     let Some(chosen) = choose(&plans, &fitting, limits) else {
         return Err(AdviseError::NoPlanFits(Box::new(no_plan_fits(question, plans, refused))));
     };
+    let chosen = prefer_default(site, &plans, &fitting, chosen);
     let default = default_plan(question, &plans[chosen], &mut forecast);
     let points: Vec<(f64, f64)> = plans.iter().map(point).collect();
     let mut recommendation = Recommendation {
@@ -200,7 +203,7 @@ fn default_plan<E>(
     }
 }
 
-/// Plans of one candidate: at each node type that takes it, in its cheapest partition; and the
+/// Plans of one candidate: at each node type that takes it, in its best partition; and the
 /// places where it is no plan.
 fn appraise_everywhere(
     question: &Question<'_>,
@@ -219,7 +222,7 @@ fn appraise_everywhere(
         };
         let same_node = |other: &&mut Plan| other.placement.node_type == plan.placement.node_type;
         match plans.iter_mut().find(same_node) {
-            Some(known) => keep_cheaper(known, plan),
+            Some(known) => keep_better(question.site, known, plan),
             None => plans.push(plan),
         }
     }
@@ -255,16 +258,26 @@ fn worth_telling(site: &Site, candidate: &Allocation, mut plans: Vec<Plan>) -> V
                 && has_gpus(other) == has_gpus(&plan)
         };
         match told.iter_mut().find(alike) {
-            Some(other) => other.other_node_types.push(plan.placement.node_type),
+            Some(other) => keep_usual(site, other, plan),
             None => told.push(plan),
         }
     }
     told
 }
 
-/// Keeps the cheaper of two plans that differ in their partition, and remembers the other's name.
-fn keep_cheaper(known: &mut Plan, mut other: Plan) {
-    if by_price(&other, known).is_lt() {
+/// Keeps that of two plans without a difference that is in the site's default partition, and remembers the
+/// other's node type.
+fn keep_usual(site: &Site, known: &mut Plan, mut other: Plan) {
+    if is_in_default(site, &other) && !is_in_default(site, known) {
+        std::mem::swap(known, &mut other);
+        known.other_node_types = std::mem::take(&mut other.other_node_types);
+    }
+    known.other_node_types.push(other.placement.node_type);
+}
+
+/// Keeps the better of two plans that differ in their partition, and remembers the other's name.
+fn keep_better(site: &Site, known: &mut Plan, mut other: Plan) {
+    if by_partition(site, &other, known).is_lt() {
         std::mem::swap(known, &mut other);
         known.other_partitions = std::mem::take(&mut other.other_partitions);
     }

@@ -198,9 +198,8 @@ fn comments(site: &Site, plan: &Plan, job: &Job<'_>) -> Vec<String> {
         100.0 * plan.risk.killed,
     ));
     lines.push(format!(
-        "Learned from {} scaled-down and {} full-scale runs; {} of them, held back in turn, judged the model{}.",
-        evidence.scaled_down_runs,
-        evidence.full_scale_runs,
+        "Learned from {}; {} of them, held back in turn, judged the model{}.",
+        evidence.runs_in_words(),
         evidence.validation_runs,
         if plan.extrapolates() { "; outside the measured range" } else { "" },
     ));

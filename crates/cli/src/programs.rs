@@ -21,6 +21,11 @@ pub fn startable(folder: &Path, program: &Path) -> Startable {
         .unwrap_or(Startable::Missing)
 }
 
+/// Whether a bare name is a program on the PATH.
+pub fn is_on_path(name: &str) -> bool {
+    startable(Path::new("."), Path::new(name)) == Startable::Yes
+}
+
 fn file(path: &Path) -> Startable {
     match fs::metadata(path) {
         Ok(facts) if facts.is_file() && facts.permissions().mode() & 0o111 != 0 => Startable::Yes,

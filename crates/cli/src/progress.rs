@@ -12,6 +12,7 @@ use harp_report::Tone;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::{Deserialize, Serialize};
 
+use crate::on_slurm;
 use crate::sweep::Knowledge;
 use crate::terminal::Terminal;
 
@@ -135,6 +136,10 @@ impl Observer for Progress<'_> {
         for warning in warnings {
             self.bar.suspend(|| self.terminal.say(&format!("warning: {}: {warning}", run.configuration)));
         }
+    }
+
+    fn submitted(&mut self, job: u64, tasks: usize, runs: usize) {
+        self.bar.suspend(|| self.terminal.say(&on_slurm::submitted(job, tasks, runs)));
     }
 
     fn setting_up(&mut self, line: &str) {

@@ -4,14 +4,18 @@
 #[path = "support/cluster.rs"]
 mod cluster;
 mod support;
+#[path = "support/sweeps.rs"]
+mod sweeps;
 
 use std::fs;
+use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use cluster::Cluster;
 
 use support::documents::promised;
+use sweeps::{begin, wait_until};
 
 /// Everything an allocation can vary, each combination one the testbed has.
 const EVERYTHING: &str = r#"
@@ -71,6 +75,17 @@ fn the_scheduler_accepts_every_script_of_a_sweep() {
     assert!(text.contains("#SBATCH --nice=7\n#SBATCH --mail-type=NONE\n"), "{text}");
     let refused = cluster.harp(here, &["generate", "--on", "slurm", "--sbatch=--mem=1G"], 2);
     assert!(support::stderr(&refused).contains("harp sets --mem itself"), "{}", support::stderr(&refused));
+    // longer than any partition gives, or than the usual one does
+    let long = ["generate", "--on", "slurm", "--dry-run", "--time", "9000d"];
+    let refused = cluster.harp(here, &[&long[..], &["--partition", "batch"]].concat(), 4);
+    assert!(support::stderr(&refused).contains("the longest time is 7 d"), "{}", support::stderr(&refused));
+    fs::write(here.join("harp.toml"), EVERYTHING.replace("memory = [\"200M\", \"1G\"]", "")).unwrap();
+    let warned = support::stderr(&cluster.harp(here, &long, 0));
+    assert!(warned.contains("is longer than debug gives (1 h 00 min): such jobs go to spare"), "{warned}");
+    let text = String::from_utf8(cluster.harp(here, &long, 0).stdout).unwrap();
+    assert!(text.contains("--partition=spare") && text.contains("--time=9000-00:00:00"), "{text}");
+    assert!(!text.contains("--partition=debug"), "{text}");
+    fs::write(here.join("harp.toml"), &types).unwrap();
     let output = cluster.harp(here, &["generate", "--on", "slurm", "--dry-run"], 0);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("module load gcc/12.2") && text.contains("--constraint=big"), "{text}");
@@ -209,4 +224,39 @@ fn past_jobs_are_advised_on_with_one_question() {
     assert!(support::stderr(&unknown).contains("a name that the cluster knows"), "{unknown:?}");
     let nothing = cluster.harp(here, &["advise", "--since", "1h", "--user", "nobody"], 0);
     assert!(String::from_utf8_lossy(&nothing.stdout).contains("too few"), "{nothing:?}");
+}
+
+const LASTING: &str = r#"
+name = "lasting"
+
+[program]
+command = "sh -c 'sleep 6{n}'"
+
+[parameters.n]
+values = [1, 2]
+
+[allocation]
+cores = 1
+"#;
+
+#[test]
+fn a_job_is_named_when_it_is_submitted_and_when_harp_is_stopped_before_it_ends() {
+    let cluster = Cluster::shared();
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    fs::write(here.join("harp.toml"), LASTING).unwrap();
+    let said = || fs::read_to_string(here.join("harp.log")).unwrap_or_default().replace("\n    ", " ");
+    let mut harp =
+        begin(cluster, here, &["generate", "--on", "slurm", "--yes", "--pack", "0", "--time", "2m"]);
+    wait_until("it is submitted", 60, || said().contains("submitted job "));
+    let told = said();
+    let line = told.lines().find_map(|line| line.strip_prefix("submitted job ")).unwrap();
+    let (job, what) = line.split_once(": ").unwrap();
+    assert_eq!(what, "2 runs in 2 tasks");
+    let names = cluster.ask("squeue", &["-h", "-j", job, "-o", "%j"]);
+    assert!(names.lines().all(|name| name.starts_with("harp-lasting-")) && !names.is_empty(), "{names}");
+    assert!(Command::new("kill").args(["-INT", &harp.id().to_string()]).status().unwrap().success());
+    assert!(!harp.wait().unwrap().success());
+    assert!(said().contains(&format!("what is in the queue (job {job}) goes on")), "{}", said());
+    cluster.ask("scancel", &[job]);
 }

@@ -8,13 +8,13 @@ mod support;
 mod sweeps;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cluster::Cluster;
 use serde_json::{Value, json};
 
 use support::documents::promised;
-use sweeps::{begin, wait_until};
+use sweeps::{begin, job_name, wait_until};
 
 /// Small runs need next to nothing; above 50 it is 200 MiB, which nobody could know.
 const SURPRISE: &str = r#"
@@ -74,7 +74,15 @@ fn a_job_is_tried_again_by_what_ended_it_and_all_attempts_are_paid() {
     assert!(output.status.success(), "{}\n{script}", String::from_utf8_lossy(&output.stderr));
 
     // without --retry it stays at one
-    let once = submit(cluster, here, &["n=60", "--partition", "batch"], 7);
+    let call = ["submit", "n=60", "--extrapolate", "--yes", "--json", "--partition", "batch"];
+    let output = cluster.harp(here, &call, 7);
+    let once: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let said = support::stderr(&output);
+    let job =
+        said.lines().find_map(|line| line.strip_prefix("submitted job ")).unwrap_or_else(|| panic!("{said}"));
+    let name = cluster.ask("sacct", &["-n", "-P", "-X", "-j", job, "-o", "JobName"]);
+    assert_eq!(name.trim(), job_name(batches(here).last().unwrap()).unwrap());
+    assert!(name.starts_with("harp-surprise-"), "{name}");
     assert_eq!(once["attempts"].as_array().unwrap().len(), 1, "{once:#}");
     assert_eq!(once["outcome"]["outcome"], "out_of_memory", "{once:#}");
     // memory grows until it is enough
@@ -101,8 +109,14 @@ fn a_job_is_tried_again_by_what_ended_it_and_all_attempts_are_paid() {
         let is_this = |run: &&Value| run["configuration"]["parameters"]["n"] == n;
         let found: Vec<&Value> = runs.as_array().unwrap().iter().filter(is_this).collect();
         assert_eq!(found.len(), 1, "n = {n}");
-        found[0]["outcome"]["outcome"].as_str().unwrap().to_owned()
+        found[0].clone()
     };
+    let again = of(61);
+    assert_eq!(again["attempts"], attempts.len(), "{again:#}");
+    let took: f64 = attempts.iter().filter_map(|made| made["walltime"].as_f64()).sum();
+    assert!((again["attempts_walltime"].as_f64().unwrap() - took).abs() < 1e-9, "{again:#}");
+    assert_eq!(of(60)["attempts"], 1);
+    let of = |n: i64| of(n)["outcome"]["outcome"].as_str().unwrap().to_owned();
     assert_eq!((of(60).as_str(), of(61).as_str(), of(49).as_str()), ("out_of_memory", "completed", "failed"));
 }
 
@@ -126,35 +140,31 @@ fn a_job_that_is_out_of_time_gets_twice_as_much_also_after_harp_was_killed() {
     assert_eq!((minutes.len(), minutes[1]), (2, 2.0 * minutes[0]), "{minutes:?}");
 }
 
-/// The names of the jobs of an experiment, the earliest first.
-fn job_names(here: &Path) -> Vec<String> {
+/// The folders of the jobs of an experiment, the earliest first.
+fn batches(here: &Path) -> Vec<PathBuf> {
     let folders = fs::read_dir(here.join(".harp/slurm")).unwrap().flatten();
-    let mut scripts: Vec<_> =
-        folders.map(|entry| entry.path().join("job.sh")).filter(|file| file.exists()).collect();
-    scripts.sort_by_key(|file| fs::metadata(file).unwrap().modified().unwrap());
-    let name = |file: &std::path::PathBuf| {
-        file.parent().unwrap().file_name().unwrap().to_string_lossy().into_owned()
-    };
-    scripts.iter().map(|file| format!("harp-{}", name(file))).collect()
+    let mut folders: Vec<PathBuf> =
+        folders.map(|entry| entry.path()).filter(|folder| folder.join("job.sh").exists()).collect();
+    folders.sort_by_key(|folder| fs::metadata(folder.join("job.sh")).unwrap().modified().unwrap());
+    folders
 }
 
 /// The time of its latest job is over: Slurm looks every half minute.
 fn end_its_time(cluster: &Cluster, here: &Path) {
-    let name = format!("--name={}", job_names(here).last().unwrap());
+    let name = format!("--name={}", job_name(batches(here).last().unwrap()).unwrap());
     let id = cluster.ask("squeue", &["-h", "-t", "R", "-o", "%i", &name]).trim().to_owned();
     cluster.ask("scontrol", &["update", &format!("jobid={id}"), "endtime=now"]);
 }
 
 /// The time limits of its jobs as they were submitted, the earliest first.
 fn minutes_asked_for(here: &Path) -> Vec<f64> {
-    let limit = |name: &String| {
-        let script = here.join(".harp/slurm").join(name.trim_start_matches("harp-")).join("job.sh");
-        let script = fs::read_to_string(script).unwrap();
+    let limit = |batch: &PathBuf| {
+        let script = fs::read_to_string(batch.join("job.sh")).unwrap();
         let time = script.lines().find_map(|line| line.strip_prefix("#SBATCH --time=")).unwrap().to_owned();
         let parts: Vec<f64> = time.split(':').map(|part| part.parse().unwrap()).collect();
         60.0 * parts[0] + parts[1]
     };
-    job_names(here).iter().map(limit).collect()
+    batches(here).iter().map(limit).collect()
 }
 
 /// A program that takes minutes, and never twice the same.

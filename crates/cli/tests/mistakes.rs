@@ -81,6 +81,68 @@ fn predictions_are_refused_far_outside_what_was_measured() {
 }
 
 #[test]
+fn an_account_that_nobody_charges_is_remarked_on() {
+    let directory = folder(GOOD);
+    let here = directory.path();
+    support::run(here, &["generate", "--scale", "sd"], 0);
+    support::run(here, &["build"], 0);
+    let said = |more: &[&str]| {
+        let call = [&["recommend", "n=5", "--account", "physics"], more].concat();
+        support::stderr(&support::run(here, &call, 0))
+    };
+    let here_alone = said(&[]);
+    assert!(
+        here_alone.contains("warning: --account says nothing to local, which has no scheduler"),
+        "{here_alone}"
+    );
+    let at_a_cluster = said(&["--site", "osc-pitzer"]);
+    assert!(!at_a_cluster.contains("--account"), "{at_a_cluster}");
+}
+
+#[test]
+fn where_slurm_is_at_hand_and_no_site_was_named_the_way_to_it_is_shown() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = folder(GOOD);
+    let here = directory.path();
+    support::run(here, &["generate", "--scale", "sd"], 0);
+    support::run(here, &["build"], 0);
+    fs::create_dir(here.join("slurm")).unwrap();
+    fs::write(here.join("slurm/sinfo"), "#!/bin/sh\n").unwrap();
+    fs::set_permissions(here.join("slurm/sinfo"), fs::Permissions::from_mode(0o755)).unwrap();
+    let said = |path: &str, more: &[&str]| {
+        let call = [&["recommend", "n=5"], more].concat();
+        let output = support::harp(here, &call).env("PATH", path).output().unwrap();
+        assert!(output.status.success(), "{}", support::stderr(&output));
+        support::stderr(&output)
+    };
+    let with_slurm = here.join("slurm").display().to_string();
+    let shown = said(&with_slurm, &[]);
+    assert!(shown.contains("hint: ") && shown.contains("harp site discover"), "{shown}");
+    for other in [said(&with_slurm, &["--site", "osc-pitzer"]), said("/nonexistent", &[])] {
+        assert!(!other.contains("site discover"), "{other}");
+    }
+}
+
+#[test]
+fn a_site_profile_that_exists_is_replaced_only_when_asked_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let described = support::repository().join("crates/slurm/samples/scontrol.txt");
+    let call = ["site", "discover", "--file", described.to_str().unwrap(), "-o", "cluster.toml"];
+    support::run(here, &call, 0);
+    let profile = fs::read_to_string(here.join("cluster.toml")).unwrap();
+    fs::write(here.join("cluster.toml"), "# prices by hand").unwrap();
+    let said = support::stderr(&support::run(here, &call, 2));
+    assert!(
+        said.contains("cluster.toml exists already") && said.contains("hint: --force replaces it"),
+        "{said}"
+    );
+    assert_eq!(fs::read_to_string(here.join("cluster.toml")).unwrap(), "# prices by hand");
+    support::run(here, &[&call[..], &["--force"]].concat(), 0);
+    assert_eq!(fs::read_to_string(here.join("cluster.toml")).unwrap(), profile);
+}
+
+#[test]
 fn values_that_make_no_sense_are_refused_without_talk_of_extrapolation() {
     let here = &folder(&GOOD.replace("name = ", "constraints = ['n < 1000']\nname = "));
     let here = here.path();
@@ -99,6 +161,25 @@ fn values_that_make_no_sense_are_refused_without_talk_of_extrapolation() {
     }
     let said = support::stderr(&support::run(here, &["recommend", "n=5", "threads=0"], 2));
     assert!(said.contains("threads=0: a job has at least 1 threads"), "{said}");
+}
+
+#[test]
+fn attempts_that_did_not_count_are_told_in_the_history() {
+    let directory = folder(&GOOD.replace("true {n}", "sh -c 'test -e ready || test {n} -ne 3'"));
+    let here = directory.path();
+    support::run(here, &["generate", "--scale", "sd"], 7);
+    assert!(!support::stdout(here, &["history"]).contains("attempts"), "each was tried once");
+    fs::write(here.join("ready"), "").unwrap();
+    support::run(here, &["generate", "--scale", "sd", "--retry-failed"], 0);
+    let runs = support::json(here, &["history", "--json"]);
+    for run in runs.as_array().unwrap() {
+        let again = run["configuration"]["parameters"]["n"] == 3;
+        assert_eq!(run["attempts"], if again { 2 } else { 1 }, "{run:#}");
+        let (all, last) =
+            (run["attempts_walltime"].as_f64().unwrap(), run["usage"]["walltime"].as_f64().unwrap());
+        assert!(if again { all > last } else { all == last }, "{run:#}");
+    }
+    assert!(support::stdout(here, &["history"]).contains("attempts  all of them"));
 }
 
 #[test]

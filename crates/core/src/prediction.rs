@@ -15,6 +15,20 @@ pub struct Evidence {
     pub validation_runs: usize,
 }
 
+impl Evidence {
+    /// The runs it learned from, `24 scaled-down and 8 full-scale runs`; a kind of which there are none is
+    /// not spoken of.
+    pub fn runs_in_words(&self) -> String {
+        let runs =
+            |count: usize, kind: &str| format!("{count} {kind} run{}", if count == 1 { "" } else { "s" });
+        match (self.scaled_down_runs, self.full_scale_runs) {
+            (small, 0) => runs(small, "scaled-down"),
+            (0, full) => runs(full, "full-scale"),
+            (small, full) => format!("{small} scaled-down and {}", runs(full, "full-scale")),
+        }
+    }
+}
+
 /// A feature of a case outside what was measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutOfRange {
@@ -54,5 +68,21 @@ impl Prediction {
     /// The probability that a job given the request would be killed.
     pub fn risk_at_request(&self) -> f64 {
         self.distribution.probability_above(self.request)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_that_there_are_none_of_are_not_spoken_of() {
+        let told = |scaled_down_runs, full_scale_runs| {
+            Evidence { scaled_down_runs, full_scale_runs, validation_runs: 0 }.runs_in_words()
+        };
+        assert_eq!(told(24, 8), "24 scaled-down and 8 full-scale runs");
+        assert_eq!(told(24, 1), "24 scaled-down and 1 full-scale run");
+        assert_eq!((told(0, 8).as_str(), told(1, 0).as_str()), ("8 full-scale runs", "1 scaled-down run"));
+        assert_eq!(told(0, 0), "0 scaled-down runs");
     }
 }

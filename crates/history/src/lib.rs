@@ -16,7 +16,7 @@ mod table;
 
 pub use dataset::{Skipped, dataset, dataset_with};
 pub use error::HistoryError;
-pub use store::{Recorded, Store};
+pub use store::{Recorded, Store, Superseded};
 pub use submissions::{OpenSubmission, Submission};
 pub use sweep::{SweepColumns, read_sweep};
 pub use table::{read_cases, write_runs};

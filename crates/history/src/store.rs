@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use harp_core::{Configuration, ConfigurationKey, Host, Outcome, Run, Timestamp};
+use harp_core::{Configuration, ConfigurationKey, Host, Outcome, Run, Seconds, Timestamp, Usage};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Transaction, TransactionBehavior, params};
 
 use crate::{HistoryError, filesystem, schema};
@@ -26,6 +26,15 @@ pub struct Recorded {
     pub host: Host,
     /// Fingerprint of the program, if one was taken.
     pub program: Option<String>,
+}
+
+/// Attempts at a run before the one that counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Superseded {
+    /// How many.
+    pub attempts: usize,
+    /// What they took together, as far as it is known.
+    pub walltime: Seconds,
 }
 
 const COLUMNS: &str = "runs.id, application, repetition, scale, parameters, allocation, hosts.description, \
@@ -241,6 +250,29 @@ impl Store {
         Ok(recorded)
     }
 
+    /// What there was of each configuration's repetition before the outcome that counts; nothing of those
+    /// that had but one.
+    pub fn superseded(
+        &self,
+        application: &str,
+    ) -> Result<BTreeMap<(ConfigurationKey, u32), Superseded>, HistoryError> {
+        let failed = |source| HistoryError::Database { path: self.path.clone(), action: "read", source };
+        let query = "SELECT id, configuration_key, repetition, usage FROM runs \
+                     WHERE superseded = 1 AND application = ?1";
+        let mut statement = self.connection.prepare(query).map_err(failed)?;
+        let mut rows = statement.query([application]).map_err(failed)?;
+        let mut found: BTreeMap<_, Superseded> = BTreeMap::new();
+        while let Some(row) = rows.next().map_err(failed)? {
+            let key = ConfigurationKey(row.get(1).map_err(failed)?);
+            let text: String = row.get(3).map_err(failed)?;
+            let usage: Usage = serde_json::from_str(&text).map_err(|error| self.damaged(row, &error))?;
+            let of = found.entry((key, row.get(2).map_err(failed)?)).or_default();
+            of.attempts += 1;
+            of.walltime.0 += usage.walltime.unwrap_or_default().0;
+        }
+        Ok(found)
+    }
+
     /// How many runs that can be learned from (not of scale test) began after a moment.
     pub fn learnable_since(&self, application: &str, moment: Timestamp) -> Result<usize, HistoryError> {
         let failed = |source| HistoryError::Database { path: self.path.clone(), action: "read", source };
@@ -403,6 +435,24 @@ mod tests {
         assert_eq!(store.runs(None).unwrap().len(), 1);
         let outcomes = store.outcomes("euler").unwrap();
         assert_eq!(outcomes.values().collect::<Vec<_>>(), [&Outcome::Completed]);
+    }
+
+    #[test]
+    fn attempts_before_the_one_that_counts_are_added_up() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&directory.path().join("h.sqlite")).unwrap();
+        store.record(&run(2, 0, Outcome::Completed), &host()).unwrap();
+        assert!(store.superseded("euler").unwrap().is_empty());
+        let failed = run(1, 0, Outcome::Failed { exit_code: 3 });
+        for walltime in [Some(Seconds(1.5)), Some(Seconds(2.0)), None] {
+            let usage = Usage { walltime, ..Usage::default() };
+            store.record(&Run { usage, ..failed.clone() }, &host()).unwrap();
+        }
+        store.record(&run(1, 0, Outcome::Completed), &host()).unwrap();
+        let before = store.superseded("euler").unwrap();
+        let expected = Superseded { attempts: 3, walltime: Seconds(3.5) };
+        assert_eq!(before.into_iter().collect::<Vec<_>>(), [((failed.configuration.key(), 0), expected)]);
+        assert!(store.superseded("other").unwrap().is_empty());
     }
 
     #[test]

@@ -134,10 +134,9 @@ pub(crate) fn explain(
         });
     format!(
         "{chosen} won among {judged} candidates by policy {policy}: {reason}. Its MAPE is {:.1} %, judged on \
-         {on}.{alternative} It was then fitted again on all {} and {}.",
+         {on}.{alternative} It was then fitted again on all {}.",
         scores.mape,
-        runs(evidence.scaled_down_runs, "scaled-down"),
-        runs(evidence.full_scale_runs, "full-scale"),
+        evidence.runs_in_words(),
     )
 }
 

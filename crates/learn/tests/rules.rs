@@ -61,7 +61,7 @@ fn the_table_holds_every_model_mix_and_adjustment() {
     }
     let floor = [ModelKind::Linear, ModelKind::Tree, ModelKind::SmallNetwork];
     assert!(floor.iter().all(|kind| model.candidates.iter().any(|c| c.model == *kind && c.scores.is_some())));
-    assert!(model.explanation.contains("fitted again on all 24 scaled-down runs and 8 full-scale runs"));
+    assert!(model.explanation.contains("fitted again on all 24 scaled-down and 8 full-scale runs"));
 }
 
 #[test]
@@ -186,6 +186,7 @@ fn only_full_scale_runs_are_enough() {
     let model = build(&dataset, &BuildOptions::default()).unwrap();
     assert!(model.candidates.iter().filter(|c| c.mix == Mix::ALL[0]).all(|c| c.scores.is_none()));
     assert!(model.winner().unwrap().scores.as_ref().unwrap().mape < 30.0);
+    assert!(model.explanation.ends_with("fitted again on all 44 full-scale runs."), "{}", model.explanation);
 }
 
 #[test]

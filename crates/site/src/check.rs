@@ -68,6 +68,14 @@ impl Checker<'_> {
         if written.node_types.is_empty() {
             self.error(written.name.span(), "a site needs at least one node type", "add a [[node_type]]");
         }
+        for second in written.partitions.iter().filter(|partition| partition.default).skip(1) {
+            let message = "two partitions are the default";
+            self.error(
+                second.name.span(),
+                message,
+                "leave `default = true` to the one jobs go to that name none",
+            );
+        }
         if scheduler == Scheduler::Slurm && written.partitions.is_empty() {
             self.error(written.name.span(), "a Slurm site needs a partition", "add a [[partition]]");
         }
@@ -243,6 +251,7 @@ impl Checker<'_> {
             factor: self.rate(written.factor.as_ref()).unwrap_or(1.0),
             weights: written.weights.map(|weights| self.weights(weights.into_inner())),
             automatic: written.automatic,
+            default: written.default,
         }
     }
 

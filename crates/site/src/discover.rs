@@ -197,6 +197,7 @@ fn partition(
 ) -> Partition {
     let leads = kinds.iter().zip(names).filter(|(kind, _)| kind.partitions.contains(of.name.as_str()));
     let mut partition = Partition::new(&of.name, leads.map(|(_, name)| name.clone()).collect());
+    partition.default = of.default;
     partition.max_time = of.max_time.seconds();
     partition.default_time = of.default_time.seconds();
     if of.max_time == TimeLimit::Unknown {

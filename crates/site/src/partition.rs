@@ -32,6 +32,8 @@ pub struct Partition {
     pub weights: Option<Weights>,
     /// The site chooses the partition from the request; a job script must not name it.
     pub automatic: bool,
+    /// Where jobs go that name none; one of a site's at most.
+    pub default: bool,
 }
 
 impl Partition {
@@ -50,6 +52,7 @@ impl Partition {
             factor: 1.0,
             weights: None,
             automatic: false,
+            default: false,
         }
     }
 }

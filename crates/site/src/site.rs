@@ -120,6 +120,11 @@ impl Site {
         self.partitions.iter().find(|partition| partition.name == name)
     }
 
+    /// Where jobs go that name no partition, if the profile says.
+    pub fn default_partition(&self) -> Option<&Partition> {
+        self.partitions.iter().find(|partition| partition.default)
+    }
+
     /// What an allocation costs for a time where it would be placed.
     pub fn price(
         &self,

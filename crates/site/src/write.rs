@@ -122,6 +122,7 @@ fn partition(partition: &Partition) -> WrittenPartition {
         min_gpus: partition.min_gpus.map(count),
         factor: Some(placed(partition.factor)),
         automatic: partition.automatic,
+        default: partition.default,
         weights: partition.weights.as_ref().map(|own| placed(weights(own))),
     }
 }

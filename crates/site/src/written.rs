@@ -102,6 +102,8 @@ pub(crate) struct WrittenPartition {
     pub factor: Option<Spanned<f64>>,
     #[serde(default)]
     pub automatic: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub default: bool,
     pub weights: Option<Spanned<WrittenWeights>>,
 }
 

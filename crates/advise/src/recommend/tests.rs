@@ -340,6 +340,47 @@ fn nodes_that_differ_in_no_figure_are_told_once_and_gpus_are_left_to_others() {
 }
 
 #[test]
+fn where_prices_are_nearly_the_same_the_default_partition_goes_first() {
+    let at = |text: &str| {
+        let site = Site::parse("test.toml", text).unwrap();
+        let limits = Limits { max_time: Some(Seconds(1e6)), ..Limits::default() };
+        let answer = recommend(&ask(&site, &cores(&[2]), limits), amdahl).unwrap();
+        let plan = answer.plan().unwrap().clone();
+        (
+            plan.placement.node_type,
+            plan.placement.partition.unwrap(),
+            answer.reasons[0].clone(),
+            plan.other_partitions,
+        )
+    };
+    // two queues to the same nodes
+    let queues = |factor: &str| {
+        SITE.replace("max_time = \"2h\"\nfactor = 2.0", &format!("default = true\nfactor = {factor}"))
+    };
+    let (_, partition, _, others) = at(&queues("1.01"));
+    assert_eq!((partition.as_str(), others), ("fast", vec!["normal".to_owned()]));
+    assert_eq!(at(&queues("1.03")).1, "normal", "three in a hundred are worth it");
+    assert_eq!(at(&queues("1.01").replace("default = true", "")).1, "normal", "nobody said so");
+    // two kinds of nodes, each in its own queue
+    let kinds = |price: &str| {
+        let twin =
+            format!("[[node_type]]\nname = \"twin\"\ncores = 8\nmemory = \"32G\"\ncore_hour = {price}\n");
+        let usual = "[[partition]]\nname = \"usual\"\nnode_types = [\"twin\"]\ndefault = true\n";
+        format!("{}{usual}", SITE.replacen("[[partition]]", &format!("{twin}[[partition]]"), 1))
+    };
+    let (node_type, partition, reason, _) = at(&kinds("0.00305"));
+    assert_eq!((node_type.as_str(), partition.as_str()), ("twin", "usual"));
+    assert!(
+        reason.contains("is nearly the cheapest of") && reason.contains("usual is the default partition"),
+        "{reason}"
+    );
+    let (node_type, _, reason, _) = at(&kinds("0.0031"));
+    assert_eq!(node_type, "small");
+    assert!(!reason.contains("nearly"), "{reason}");
+    assert_eq!(at(&kinds("0.003")).0, "twin", "no difference at all");
+}
+
+#[test]
 fn predictions_that_fail() {
     let (site, candidates) = (site(), cores(&[1, 2, 4]));
     let question = ask(&site, &candidates, Limits::default());

@@ -71,6 +71,9 @@ pub struct SiteDiscover {
     /// Write the profile to this file instead of printing it.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Replace a file that exists.
+    #[arg(long, requires = "output")]
+    pub force: bool,
     /// The site's name. Without it, the cluster's.
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,

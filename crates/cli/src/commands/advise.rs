@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use crate::arguments::Advise;
 use crate::failure::Failure;
+use crate::programs;
 use crate::terminal::Terminal;
 
 /// Recurring jobs shown on the terminal; all are in the JSON.
@@ -234,8 +235,7 @@ fn table(answer: &Answer<'_>) -> Table {
 
 /// Whether this machine has Slurm's accounting client: then `harp` alone means `harp advise`.
 pub fn is_possible() -> bool {
-    std::env::var_os("PATH")
-        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join("sacct").is_file()))
+    programs::is_on_path("sacct")
 }
 
 /// What `harp` alone asks.
@@ -247,5 +247,49 @@ pub fn usual() -> Advise {
         site: None,
         risk: 0.05,
         least: Care::default().least_jobs,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many jobs of a name, each of a minute.
+    fn jobs(name: &str, count: usize) -> Vec<PastJob> {
+        let mut text =
+            "JobID|State|ExitCode|ElapsedRaw|Timelimit|NNodes|AllocCPUS|ReqMem|MaxRSS|JobName\n".to_owned();
+        for number in 1..=count {
+            text.push_str(&format!("{number}|COMPLETED|0:0|60|01:00:00|1|2|1G||{name}\n"));
+            text.push_str(&format!("{number}.batch|COMPLETED|0:0|60||1|2||100M|batch\n"));
+        }
+        let mut found = Vec::new();
+        let mut visit = |job: AccountedJob| found.extend(past(job));
+        read_accounting("t", text.as_bytes(), &TimeZone::UTC, &mut visit).unwrap();
+        found
+    }
+
+    #[test]
+    fn what_harp_submitted_itself_is_not_advised_on() {
+        assert_eq!(jobs("harp-0123456789abcdef", 6).len(), 0);
+        assert_eq!(jobs("harp-heat-0123456789abcdef", 6).len(), 0);
+        // a person's own job may be named after harp
+        assert_eq!(jobs("harp-study", 6).len(), 6);
+    }
+
+    #[test]
+    fn jobs_too_few_for_the_risk_are_said_to_be() {
+        let told = |count: usize, risk: f64| {
+            let care = Care { risk, ..Care::default() };
+            let advice = advise_on_past(&jobs("heat", count), None, &care);
+            worth(&advice[0], None, risk)
+        };
+        let few = told(6, 0.05);
+        assert!(
+            few.ends_with("so few jobs cannot promise 5.0 %: that takes 19 that were not killed"),
+            "{few}"
+        );
+        for enough in [told(6, 0.2), told(19, 0.05)] {
+            assert!(!enough.contains("so few"), "{enough}");
+        }
     }
 }

@@ -260,8 +260,9 @@ fn target_words(prediction: &TargetAnswer) -> String {
 fn evidence(prediction: &TargetAnswer) -> String {
     let evidence = &prediction.evidence;
     format!(
-        "evidence     {} scaled-down and {} full-scale runs; {} of them, held back in turn, judged the model",
-        evidence.scaled_down_runs, evidence.full_scale_runs, evidence.validation_runs
+        "evidence     {}; {} of them, held back in turn, judged the model",
+        evidence.runs_in_words(),
+        evidence.validation_runs
     )
 }
 

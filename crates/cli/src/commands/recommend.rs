@@ -19,6 +19,7 @@ use crate::failure::{Exit, Failure};
 use crate::freshness::warn_if_stale;
 use crate::machines::Machine;
 use crate::plan_view::plan_view;
+use crate::programs;
 use crate::project::{self, Project};
 use crate::score;
 use crate::terminal::Terminal;
@@ -70,6 +71,12 @@ pub fn recommend(arguments: &Recommend, terminal: &Terminal) -> Result<(), Failu
     if site.scheduler == Scheduler::Slurm && arguments.account.is_none() {
         terminal.say(
             "note: the script names no account to charge; --account NAME adds it where the site wants one",
+        );
+    }
+    if site_name.is_none() && arguments.account.is_none() && programs::is_on_path("sinfo") {
+        terminal.say(
+            "hint: this is for this machine alone; `harp site discover --output cluster.toml` makes the Slurm cluster \
+             at hand known, and --site ./cluster.toml asks about it",
         );
     }
     if site.scheduler != Scheduler::Slurm && arguments.account.is_some() {

@@ -44,7 +44,13 @@ impl Cluster {
             None => None,
         };
         // A machine without a scheduler cannot be where jobs go, whatever the experiment says.
-        let site = named.filter(|site| site.scheduler == Scheduler::Slurm).unwrap_or(discovered);
+        let mut site = named.filter(|site| site.scheduler == Scheduler::Slurm).unwrap_or(discovered);
+        let default = facts.partitions.iter().find(|partition| partition.default);
+        if let (None, Some(default)) = (site.default_partition(), default) {
+            site.partitions
+                .iter_mut()
+                .for_each(|partition| partition.default = partition.name == default.name);
+        }
         if let Some(name) = &jobs.partition
             && !facts.partitions.iter().any(|partition| partition.name == *name)
         {
@@ -55,7 +61,6 @@ impl Cluster {
         if let Some(account) = jobs.account.as_ref().filter(|account| !is_plain_name(account)) {
             return Err(Failure::bad_input(format!("`{account}` cannot name an account")));
         }
-        let default = facts.partitions.iter().find(|partition| partition.default);
         Ok(Cluster {
             site,
             default_partition: default.map(|partition| partition.name.clone()),
@@ -96,6 +101,16 @@ impl Cluster {
     /// What an allocation asks for at a place that was chosen already.
     pub fn ask_at(&self, allocation: &Allocation, placement: &Placement) -> Asked {
         self.request(allocation, allocation, placement.clone())
+    }
+
+    /// What to say of a request that goes to another partition than the usual one because of its time.
+    pub fn elsewhere_for(&self, asked: &Asked, time: Seconds) -> Option<String> {
+        let usual = self.site.partition(self.default_partition.as_deref()?)?;
+        let limit = usual.max_time.filter(|limit| time > *limit)?;
+        let other = asked.placement.partition.as_ref().filter(|other| **other != usual.name)?;
+        let leads_there = usual.node_types.contains(&asked.placement.node_type);
+        (self.partition.is_none() && leads_there)
+            .then(|| format!("{time} is longer than {} gives ({limit}): such jobs go to {other}", usual.name))
     }
 
     /// The site, with only the partition that was asked for.
@@ -153,19 +168,27 @@ impl Cluster {
         Asked { longest: partition.and_then(|partition| partition.max_time), request, placement }
     }
 
-    /// A run as a candidate for a job. What is not admitted was refused before.
-    pub fn candidate(&self, run: BatchRun, limit: Option<Seconds>, knowledge: &Knowledge) -> Candidate {
+    /// A run as a candidate for a job that asks for some time, or else for what its runs may take. What is
+    /// not admitted was refused before.
+    pub fn candidate(
+        &self,
+        run: BatchRun,
+        limit: Option<Seconds>,
+        time: Option<Seconds>,
+        knowledge: &Knowledge,
+    ) -> Candidate {
         let expected = knowledge.time(&run.configuration);
-        let (request, longest) = match self.ask(&run.configuration.allocation, limit) {
+        let (request, longest) = match self.ask(&run.configuration.allocation, time.or(limit)) {
             Ok(asked) => (asked.request, asked.longest),
             Err(_) => (JobRequest::default(), None),
         };
         Candidate { run, request, limit, expected, longest }
     }
 
-    /// What an allocation costs for a time; `None` where the site's profile does not say.
-    pub fn price(&self, allocation: &Allocation, time: Seconds) -> Option<Money> {
-        let asked = self.ask(allocation, None).ok()?;
+    /// What an allocation costs for a time, in the place where jobs that ask for `asked` go; `None` where the
+    /// site's profile does not say.
+    pub fn price(&self, allocation: &Allocation, asked: Option<Seconds>, time: Seconds) -> Option<Money> {
+        let asked = self.ask(allocation, asked).ok()?;
         let filled = Allocation {
             cores: allocation.cores.or(allocation.threads).or(Some(1)),
             memory: allocation.memory.or_else(|| self.memory_share(allocation, &asked.placement)),
@@ -188,5 +211,91 @@ pub fn check_names(allocation: &Allocation) -> Result<(), Failure> {
         Some(bad) => Err(Failure::bad_input(format!("Slurm cannot be asked for `{}`", bad.escape_debug()))
             .hint("a GPU's kind is a word such as a100; a constraint combines features by & and |")),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SITE: &str = r#"
+name = "test"
+unit = "SU"
+scheduler = "slurm"
+[charge]
+rule = "core_hours"
+core_hour = 1.0
+[[node_type]]
+name = "small"
+cores = 8
+memory = "32G"
+[[node_type]]
+name = "large"
+cores = 48
+memory = "192G"
+[[node_type]]
+name = "middle"
+cores = 16
+memory = "64G"
+[[partition]]
+name = "long"
+node_types = ["middle", "small"]
+max_time = "48h"
+[[partition]]
+name = "short"
+node_types = ["small", "large", "middle"]
+max_time = "2h"
+"#;
+
+    fn cluster(partition: Option<&str>) -> Cluster {
+        Cluster {
+            site: Site::parse("test.toml", SITE).unwrap(),
+            default_partition: None,
+            partition: partition.map(str::to_owned),
+            account: None,
+            extra: Vec::new(),
+            most_tasks: 1000,
+        }
+    }
+
+    fn refusal(partition: Option<&str>, allocation: Allocation, time: Option<Seconds>) -> String {
+        match cluster(partition).ask(&allocation, time) {
+            Ok(asked) => panic!("{:?}", asked.placement),
+            Err(failure) => failure.message,
+        }
+    }
+
+    #[test]
+    fn a_time_that_leads_away_from_the_usual_partition_is_remarked_on() {
+        let usual = Cluster { default_partition: Some("short".to_owned()), ..cluster(None) };
+        let allocation = Allocation { cores: Some(1), ..Allocation::default() };
+        let told = |cluster: &Cluster, hours: f64| {
+            let time = Seconds(3600.0 * hours);
+            let asked =
+                cluster.ask(&allocation, Some(time)).unwrap_or_else(|failure| panic!("{}", failure.message));
+            cluster.elsewhere_for(&asked, time)
+        };
+        let words = told(&usual, 3.0).unwrap();
+        assert_eq!(words, "3 h 00 min is longer than short gives (2 h 00 min): such jobs go to long");
+        assert_eq!(told(&usual, 2.0), None);
+        assert_eq!(told(&cluster(Some("long")), 3.0), None, "it was asked for");
+    }
+
+    #[test]
+    fn a_refusal_names_the_place_that_comes_nearest() {
+        let cores = |cores| Allocation { cores: Some(cores), ..Allocation::default() };
+        let told = refusal(None, cores(64), None);
+        assert!(told.ends_with("partition short: 64 cores asked for, a node gives 48"), "{told}");
+        // not the largest node that others lead to
+        let told = refusal(Some("long"), cores(64), None);
+        assert!(told.ends_with("partition long: 64 cores asked for, a node gives 16"), "{told}");
+        let memory = Allocation { memory: Some(Bytes(256 << 30)), ..cores(1) };
+        let told = refusal(None, memory, None);
+        assert!(told.contains("partition short: ") && told.ends_with("a node gives 192 GiB"), "{told}");
+        let told = refusal(None, cores(1), Some(Seconds(49.0 * 3600.0)));
+        assert!(
+            told.contains("partition long: ") && told.ends_with("the longest time is 2 d 00 h"),
+            "{told}"
+        );
     }
 }

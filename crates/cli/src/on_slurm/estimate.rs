@@ -111,7 +111,7 @@ impl ArrayEstimate {
         let expected_time: Option<Seconds> = runs().map(expected).sum();
         let jobs = array.tasks.len() as f64;
         let price = |run: &BatchRun, time: Seconds| {
-            cluster.price(&run.configuration.allocation, time).map(|money| money.0)
+            cluster.price(&run.configuration.allocation, array.request.time, time).map(|money| money.0)
         };
         let longest = request.time.map(|time| Seconds(time.0 * jobs));
         ArrayEstimate {

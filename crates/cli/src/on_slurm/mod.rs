@@ -5,6 +5,7 @@ mod estimate;
 mod ledger;
 mod runner;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use harp_core::Seconds;
@@ -12,6 +13,7 @@ use harp_experiment::PlannedRun;
 use harp_history::Store;
 use harp_measure::slurm::{BatchId, BatchRun, OpenBatch, Packing, SlurmSummary, SlurmSweep, SlurmSweepError};
 use harp_measure::{Observer, Stop, Summary, SweepEnd};
+use harp_report::text::plural;
 
 pub use cluster::{Asked, Cluster, check_names};
 pub use estimate::{Estimate, ask, confirm};
@@ -59,10 +61,15 @@ impl<'a> OnSlurm<'a> {
 
     /// Refuses what the cluster would: nothing is submitted of a sweep a part of which cannot run.
     pub fn check(&self, project: &Project, runs: &[PlannedRun]) -> Result<(), Failure> {
+        let mut elsewhere = BTreeSet::new();
         for run in runs {
             check_names(&run.configuration.allocation)?;
             let limit = limit_of(project, run);
-            self.cluster.ask(&run.configuration.allocation, self.arguments.time.or(limit))?;
+            let asked = self.cluster.ask(&run.configuration.allocation, self.arguments.time.or(limit))?;
+            elsewhere.extend(self.arguments.time.and_then(|time| self.cluster.elsewhere_for(&asked, time)));
+        }
+        for words in elsewhere {
+            self.terminal.say(&format!("warning: {words}"));
         }
         Ok(())
     }
@@ -77,7 +84,7 @@ impl<'a> OnSlurm<'a> {
     ) -> T {
         let describe = |run: BatchRun| {
             let limit = limit_of(project, &run.planned());
-            self.cluster.candidate(run, limit, knowledge)
+            self.cluster.candidate(run, limit, self.arguments.time, knowledge)
         };
         let state = project.state();
         work(&SlurmSweep {
@@ -129,7 +136,7 @@ impl<'a> OnSlurm<'a> {
         let opened = open_batches(store, &project.experiment.application())?;
         if !opened.is_empty() {
             let runs = opened.iter().map(|open| open.batch.len() - open.settled.len()).sum();
-            let runs = harp_report::text::plural(runs, "run");
+            let runs = plural(runs, "run");
             self.terminal.say(&format!("going on with {runs} in the queue"));
         }
         let fresh: Vec<PlannedRun> = runs.iter().filter(|run| !is_open(&opened, run)).cloned().collect();
@@ -174,6 +181,25 @@ impl<'a> OnSlurm<'a> {
         }
         Ok(done)
     }
+}
+
+/// Says of a single job that it was submitted.
+pub struct Announcing<'a>(pub &'a Terminal);
+
+impl Observer for Announcing<'_> {
+    fn submitted(&mut self, job: u64, tasks: usize, runs: usize) {
+        self.0.say(&submitted(job, tasks, runs));
+    }
+}
+
+/// `submitted job 12: 40 runs in 8 tasks`.
+pub fn submitted(job: u64, tasks: usize, runs: usize) -> String {
+    let what = match (tasks, runs) {
+        (_, 1) => String::new(),
+        (1, _) => format!(": {}", plural(runs, "run")),
+        _ => format!(": {} in {}", plural(runs, "run"), plural(tasks, "task")),
+    };
+    format!("submitted job {job}{what}")
 }
 
 /// ` (jobs 12 and 13)`; nothing where no number is known.
@@ -236,5 +262,25 @@ pub fn failure(error: SlurmSweepError) -> Failure {
         }
         SlurmSweepError::Sweep(error) => Failure::bad_input(error.to_string())
             .hint("make room or give access; the same command goes on where it was"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_submission_is_told_by_its_number_and_size() {
+        assert_eq!(submitted(12, 1, 1), "submitted job 12");
+        assert_eq!(submitted(12, 1, 9), "submitted job 12: 9 runs");
+        assert_eq!(submitted(12, 8, 40), "submitted job 12: 40 runs in 8 tasks");
+    }
+
+    #[test]
+    fn jobs_that_go_on_are_named() {
+        assert_eq!(in_words(&[]), "");
+        assert_eq!(in_words(&[12]), " (job 12)");
+        assert_eq!(in_words(&[12, 13]), " (jobs 12 and 13)");
+        assert_eq!(in_words(&[12, 13, 14]), " (jobs 12, 13 and 14)");
     }
 }

@@ -49,13 +49,23 @@ pub fn starts(here: &Path) -> BTreeMap<String, usize> {
     counts
 }
 
+/// The name a batch's script gives to its job; none where harp was killed before it wrote one.
+pub fn job_name(batch: &Path) -> Option<String> {
+    let script = fs::read_to_string(batch.join("job.sh")).ok()?;
+    script.lines().find_map(|line| line.strip_prefix("#SBATCH --job-name=")).map(str::to_owned)
+}
+
 /// The job of each run: `<key>-<repetition>` to `job_task`, from what the jobs were given to do.
 pub fn jobs_of(cluster: &Cluster, here: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(here.join(".harp/slurm")).unwrap().flatten() {
+        // what was withdrawn is in another batch by now
+        if entry.path().extension().is_some() {
+            continue;
+        }
         let Ok(tasks) = fs::read(entry.path().join("tasks.json")) else { continue };
         let tasks: Value = serde_json::from_slice(&tasks).unwrap();
-        let name = format!("harp-{}", entry.file_name().to_string_lossy());
+        let Some(name) = job_name(&entry.path()) else { continue };
         let ids = cluster.ask("sacct", &["-n", "-P", "-X", "-o", "JobID", &format!("--name={name}")]);
         let Some(job) = ids.lines().next().map(|id| id.split('_').next().unwrap().to_owned()) else {
             continue;

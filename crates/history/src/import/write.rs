@@ -241,7 +241,7 @@ impl<'a> Batch<'a> {
 
     /// Whether a job of this name is a submission of this history.
     pub(super) fn knows_submission(&self, job_name: &str) -> Result<bool, HistoryError> {
-        match job_name.strip_prefix("harp-") {
+        match harp_slurm::batch_of_job_name(job_name) {
             Some(id) => self.store.knows_submission(id),
             None => Ok(false),
         }

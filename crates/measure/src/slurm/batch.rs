@@ -32,20 +32,11 @@ impl BatchId {
         Ok(BatchId(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
-    /// The name its job has, by which it is found again whatever happens in between.
-    pub fn job_name(&self) -> String {
-        format!("{JOB_PREFIX}{self}")
-    }
-
     /// The batch of a job of this name.
     pub fn of_job_name(name: &str) -> Option<BatchId> {
-        let digits = name.strip_prefix(JOB_PREFIX)?;
-        let is_one = digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-        is_one.then(|| BatchId(digits.to_owned()))
+        harp_slurm::batch_of_job_name(name).map(|id| BatchId(id.to_owned()))
     }
 }
-
-const JOB_PREFIX: &str = "harp-";
 
 impl fmt::Display for BatchId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -58,6 +49,9 @@ impl fmt::Display for BatchId {
 pub struct Batch {
     /// Its name.
     pub id: BatchId,
+    /// The experiment's name, for people who read the queue; empty in batches of earlier versions.
+    #[serde(default)]
+    pub experiment: String,
     /// When it was made.
     pub created: Timestamp,
     /// What each task asks for.
@@ -97,6 +91,11 @@ impl BatchRun {
 }
 
 impl Batch {
+    /// The name its job has, by which it is found again whatever happens in between.
+    pub fn job_name(&self) -> String {
+        harp_slurm::own_job_name(&self.experiment, &self.id.0)
+    }
+
     /// Task, place in the task, and run of each position.
     pub fn positions(&self) -> impl Iterator<Item = (usize, usize, &BatchRun)> {
         self.tasks
@@ -211,11 +210,16 @@ mod tests {
     #[test]
     fn a_batch_is_found_by_the_name_of_its_job() {
         let id = BatchId::new().unwrap();
-        assert_eq!(BatchId::of_job_name(&id.job_name()), Some(id.clone()));
         assert_ne!(id, BatchId::new().unwrap());
-        for other in ["harp-", "harp-xyz", "harp-0123456789abcdeg", "heat", "harp-0123456789abcdef0"] {
-            assert_eq!(BatchId::of_job_name(other), None, "{other}");
+        let text = format!(r#"{{"id":"{id}","created":5,"request":{{}},"tasks":[]}}"#);
+        let earlier: Batch = serde_json::from_str(&text).unwrap();
+        assert_eq!(earlier.job_name(), format!("harp-{id}"), "as a version without the experiment kept it");
+        let batch = Batch { experiment: "heat 2D".to_owned(), ..earlier.clone() };
+        assert_eq!(batch.job_name(), format!("harp-heat-2D-{id}"));
+        for batch in [earlier, batch] {
+            assert_eq!(BatchId::of_job_name(&batch.job_name()), Some(id.clone()));
         }
+        assert_eq!(BatchId::of_job_name("heat"), None);
     }
 
     #[test]

@@ -281,6 +281,21 @@ mod tests {
     }
 
     #[test]
+    fn the_memory_of_a_run_counts_harp_beside_it_as_accounting_does() {
+        let directory = tempfile::tempdir().unwrap();
+        // so much that no shell comes near it
+        let held = vec![1_u8; 64 << 20];
+        let own = system::own_largest_resident();
+        assert!(own.0 as usize >= held.len(), "{own}");
+        for alone in [true, false] {
+            let run = run(directory.path(), "sleep 0.2");
+            let result = run_one(&run, alone, &Host::default(), &Stop::new()).unwrap().unwrap();
+            let peak = result.usage.peak_memory;
+            assert!(peak.is_some_and(|peak| peak > own), "{peak:?} beside {own}, alone: {alone}");
+        }
+    }
+
+    #[test]
     fn a_task_goes_on_where_it_was_and_a_withdrawn_one_does_nothing() {
         let directory = tempfile::tempdir().unwrap();
         let here = directory.path();

@@ -44,6 +44,8 @@ pub trait Recorder {
 pub trait Observer {
     /// A line of the setup is about to be run.
     fn setting_up(&mut self, _line: &str) {}
+    /// Slurm has taken an array of so many tasks with so many runs, as the job of this number.
+    fn submitted(&mut self, _job: u64, _tasks: usize, _runs: usize) {}
     /// A run was started on these processors; none means all.
     fn started(&mut self, _run: &PlannedRun, _cores: &[usize]) {}
     /// A run has ended and was recorded. The warnings say what could not be taken from it.

@@ -79,9 +79,8 @@ pub(super) fn target(index: usize, view: &TargetView) -> String {
     }
     let evidence = &view.evidence;
     let note = format!(
-        "Behind these figures: {} and {}; {} of them, held back in turn, judged the model.",
-        plural(evidence.scaled_down_runs, "scaled-down run"),
-        plural(evidence.full_scale_runs, "full-scale run"),
+        "Behind these figures: {}; {} of them, held back in turn, judged the model.",
+        evidence.runs_in_words(),
         evidence.validation_runs
     );
     out.push_str(&format!("<p class=\"note\">{}</p>\n", escape(&note)));

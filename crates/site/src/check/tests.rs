@@ -82,6 +82,10 @@ fn names_cannot_carry_anything_into_a_script() {
     assert!(messages[0].contains("`constraint` cannot be"));
     let twice = format!("{SMALL}[[partition]]\nname = \"main\"\nnode_types = [\"cpu\"]\n");
     assert!(complaints(&twice)[0].contains("two partitions named `main`"));
+    let usual =
+        twice.replace("\"main\"\nnode_types = [\"cpu\"]", "\"main\"\nnode_types = [\"cpu\"]\ndefault = true");
+    let usual = usual.replacen("\"main\"", "\"other\"", 1);
+    assert_eq!(complaints(&usual), ["s.toml:18:8: two partitions are the default"]);
     let impossible = format!("{SMALL}min_nodes = 3\nmax_nodes = 2\n");
     assert!(complaints(&impossible)[0].contains("admit nothing"));
 }
@@ -132,6 +136,7 @@ fn any_site() -> impl Strategy<Value = Site> {
                 max_nodes: cores,
                 weights,
                 automatic: flag,
+                default: !flag,
                 ..Partition::new("p", vec!["node-1".into()])
             };
             Site {

@@ -21,6 +21,7 @@ fn a_profile_is_made_and_survives_writing_and_reading() {
     let batch = site.partition("batch").unwrap();
     assert_eq!((batch.max_time, batch.max_nodes), (Some(Seconds(604_800.0)), Some(3)));
     assert_eq!(site.partition("large").unwrap().max_time, None);
+    assert_eq!(site.default_partition().map(|partition| partition.name.as_str()), Some("debug"));
     assert!(
         site.unknown.iter().any(|line| line.contains("threads has 2 hardware threads")),
         "{:?}",

@@ -15,6 +15,10 @@ use crate::terminal::Terminal;
 
 /// Asks the controller, or reads a saved answer, and writes the profile.
 pub fn discover(arguments: &SiteDiscover, terminal: &Terminal) -> Result<(), Failure> {
+    if let Some(file) = arguments.output.as_ref().filter(|file| file.exists() && !arguments.force) {
+        return Err(Failure::bad_input(format!("{} exists already", file.display()))
+            .hint("--force replaces it, --output names another file"));
+    }
     let text = match &arguments.file {
         Some(file) => saved(file)?,
         None => harp_measure::slurm::describe_cluster()?,

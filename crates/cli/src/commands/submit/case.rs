@@ -14,7 +14,9 @@ use super::interrupted;
 use crate::allocations;
 use crate::arguments::WithinJob;
 use crate::failure::Failure;
-use crate::on_slurm::{Asked, Books, Cluster, PATIENCE, check_names, failure, open_batches, runner};
+use crate::on_slurm::{
+    Announcing, Asked, Books, Cluster, PATIENCE, check_names, failure, open_batches, runner,
+};
 use crate::project::Project;
 use crate::terminal::Terminal;
 
@@ -165,7 +167,9 @@ impl<'a> Case<'a> {
         let application = self.project.experiment.application();
         let summary = self.with_sweep(attempt, command, |sweep| {
             let mut books = Books { store, application: application.clone() };
-            sweep.run(vec![self.run.clone()], opened, &mut books, &mut (), stop).map_err(failure)
+            sweep
+                .run(vec![self.run.clone()], opened, &mut books, &mut Announcing(terminal), stop)
+                .map_err(failure)
         })?;
         if summary.stopped {
             return Err(interrupted());

@@ -30,12 +30,17 @@ impl State<'_, '_> {
         without.map(|batch| batch.batch.id.clone()).collect()
     }
 
+    fn unnumbered_names(&self) -> Vec<String> {
+        let without = self.open.iter().filter(|batch| batch.job.is_none());
+        without.map(|batch| batch.batch.job_name()).collect()
+    }
+
     /// Asks the queue, and accounting for those that have left it.
     fn look_up(&mut self) -> Result<(), SlurmSweepError> {
-        let names: Vec<String> = self.unnumbered().iter().map(BatchId::job_name).collect();
+        let names = self.unnumbered_names();
         let queue = client::queue(&names, true)?;
         self.number(|name| queue.job_named(name))?;
-        let names: Vec<String> = self.unnumbered().iter().map(BatchId::job_name).collect();
+        let names = self.unnumbered_names();
         if names.is_empty() || !self.accounting {
             return Ok(());
         }
@@ -55,7 +60,7 @@ impl State<'_, '_> {
     /// Keeps the numbers that were found.
     fn number(&mut self, find: impl Fn(&str) -> Option<u64>) -> Result<(), SlurmSweepError> {
         for batch in self.open.iter_mut().filter(|batch| batch.job.is_none()) {
-            if let Some(job) = find(&batch.batch.id.job_name()) {
+            if let Some(job) = find(&batch.batch.job_name()) {
                 self.ledger.submitted(&batch.batch.id, job).map_err(SweepError::Record)?;
                 batch.job = Some(job);
             }

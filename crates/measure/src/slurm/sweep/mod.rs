@@ -264,7 +264,7 @@ impl State<'_, '_> {
             .open
             .iter()
             .filter(|batch| batch.job.is_some())
-            .map(|batch| batch.batch.id.job_name())
+            .map(|batch| batch.batch.job_name())
             .collect();
         if names.is_empty() {
             return Ok(false);

@@ -195,7 +195,7 @@ impl Open {
     /// Takes note of accounting: of a task that ran several times, the last. Slurm gives numbers a second
     /// time, at the latest when a controller has lost its memory: the name tells whose job it is.
     pub(super) fn note_accounting(&mut self, jobs: &[AccountedJob]) {
-        let name = self.batch.id.job_name();
+        let name = self.batch.job_name();
         let is_own = |job: &&AccountedJob| {
             Some(job.id.job) == self.job && job.name.as_ref().is_none_or(|known| *known == name)
         };
@@ -289,6 +289,7 @@ mod tests {
         };
         let batch = Batch {
             id: BatchId("0123456789abcdef".to_owned()),
+            experiment: "heat".to_owned(),
             created: harp_core::Timestamp(0),
             request: harp_slurm::JobRequest::default(),
             tasks: vec![vec![run]],
@@ -296,9 +297,9 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         let mut open = Open::of(OpenBatch { batch, job: Some(7), settled: Vec::new() }, state.path());
         let time = "2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:00:09|9";
-        open.note_accounting(&accounted(&format!("7_0|CANCELLED|0:0|{time}|harp-fedcba9876543210\n")));
+        open.note_accounting(&accounted(&format!("7_0|CANCELLED|0:0|{time}|harp-heat-fedcba9876543210\n")));
         assert!(open.accounted.is_empty(), "it is another's");
-        open.note_accounting(&accounted(&format!("7_0|COMPLETED|0:0|{time}|harp-0123456789abcdef\n")));
+        open.note_accounting(&accounted(&format!("7_0|COMPLETED|0:0|{time}|harp-heat-0123456789abcdef\n")));
         assert!(open.accounted.contains_key(&0));
     }
 }

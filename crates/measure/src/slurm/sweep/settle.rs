@@ -149,6 +149,7 @@ impl State<'_, '_> {
         let (found, host, _) = self.judged(&run, Outcome::NotStarted { reason }, Usage::default(), None)?;
         let batch = Batch {
             id: id.clone(),
+            experiment: self.sweep.experiment.name.clone(),
             created: crate::now(),
             request: harp_slurm::JobRequest::default(),
             tasks: vec![vec![run]],

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use harp_core::Seconds;
 use harp_experiment::Execute;
-use harp_slurm::{ArrayScript, JobRequest};
+use harp_slurm::{ArrayScript, JobRequest, own_job_name};
 
 use super::open::Open;
 use super::{SlurmSweep, SlurmSweepError, State};
@@ -34,7 +34,7 @@ impl SlurmSweep<'_> {
         let folder = BatchFolder::of(self.state_directory, id).0.display().to_string();
         let command: Vec<String> = self.runner.iter().cloned().chain([folder.clone()]).collect();
         let script = ArrayScript {
-            name: &id.job_name(),
+            name: &own_job_name(&self.experiment.name, &id.0),
             comment: &format!("harp {}", self.experiment.application()),
             folder: &folder,
             tasks,
@@ -118,7 +118,7 @@ impl State<'_, '_> {
         write_whole(&folder.script(), script.as_bytes()).map_err(failed(folder.script()))?;
 
         self.ledger.intend(&batch).map_err(SweepError::Record)?;
-        let id = batch.id.clone();
+        let (id, tasks, runs) = (batch.id.clone(), batch.tasks.len(), batch.len());
         self.open
             .push(Open::of(OpenBatch { batch, job: None, settled: Vec::new() }, self.sweep.state_directory));
         match client::submit(&folder.script()) {
@@ -127,6 +127,7 @@ impl State<'_, '_> {
                 if let Some(open) = self.open.last_mut() {
                     open.job = Some(job);
                 }
+                self.observer.submitted(job, tasks, runs);
                 self.pace.hurry();
                 Ok(())
             }
@@ -161,7 +162,9 @@ impl State<'_, '_> {
             path: "/dev/urandom".into(),
             source,
         })?;
-        let mut batch = Batch { id, created: crate::now(), request: array.request, tasks: Vec::new() };
+        let experiment = self.sweep.experiment.name.clone();
+        let mut batch =
+            Batch { id, experiment, created: crate::now(), request: array.request, tasks: Vec::new() };
         let mut inside = Vec::new();
         let mut unstartable = Vec::new();
         for runs in array.tasks {
