@@ -125,9 +125,15 @@ pub(crate) fn regressor(kind: ModelKind) -> Option<Box<dyn Regressor>> {
         ModelKind::CurvedPowerLaw => Box::new(power_law::PowerLawRegression { products: true }),
         ModelKind::Raw => Box::new(raw::RawRegression),
         ModelKind::Posynomial => Box::new(posynomial::PosynomialRegression),
-        ModelKind::Process => Box::new(process::ProcessRegression { trend: false, curves: false }),
-        ModelKind::TrendProcess => Box::new(process::ProcessRegression { trend: true, curves: false }),
-        ModelKind::CurvesProcess => Box::new(process::ProcessRegression { trend: true, curves: true }),
+        ModelKind::Process => {
+            Box::new(process::ProcessRegression { trend: false, curves: false, own_noise: true })
+        }
+        ModelKind::TrendProcess => {
+            Box::new(process::ProcessRegression { trend: true, curves: false, own_noise: true })
+        }
+        ModelKind::CurvesProcess => {
+            Box::new(process::ProcessRegression { trend: true, curves: true, own_noise: false })
+        }
         ModelKind::PosynomialProcess => trended(LawKind::Posynomial, RestKind::Process),
         ModelKind::CurvedProcess => trended(LawKind::Curved, RestKind::Process),
         ModelKind::Boosting => Box::new(boosting::BoostingRegression),

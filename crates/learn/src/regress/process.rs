@@ -32,6 +32,8 @@ pub(crate) struct ProcessRegression {
     pub trend: bool,
     /// Whether each feature has a curve of its own beside what all bend together.
     pub curves: bool,
+    /// Whether full-scale runs have a noise of their own, rather than one by their weight.
+    pub own_noise: bool,
 }
 
 /// ln T = centre + slopes · place + Σ weight · exp(−½ Σ ((place − point)/length)²).
@@ -57,8 +59,8 @@ impl Regressor for ProcessRegression {
 
     fn fit(&self, training: &Training<'_>) -> Result<Fitted, String> {
         let logarithms: Vec<f64> = training.targets.iter().map(|target| target.ln()).collect();
-        Process::fit(training, &logarithms, Shape { trend: self.trend, curves: self.curves })
-            .map(Fitted::Process)
+        let shape = Shape { trend: self.trend, curves: self.curves, own_noise: self.own_noise };
+        Process::fit(training, &logarithms, shape).map(Fitted::Process)
     }
 }
 
@@ -74,6 +76,7 @@ impl Process {
         if training.configurations < needed || width == 0 {
             return Err(format!("{} configurations are too few, it needs {needed}", training.configurations));
         }
+        let shape = Shape { own_noise: shape.own_noise && of_two_weights(training.weights), ..shape };
         let space = LogSpace::fit(training);
         let places: Vec<Vec<f64>> = training.inputs.iter().map(|row| space.apply(row)).collect();
         let chosen = spread_out(training, MOST_ROWS);
@@ -165,6 +168,13 @@ impl Process {
     }
 }
 
+/// Whether rows weigh one of two things: those of one scale this, those of the other that.
+fn of_two_weights(weights: &[f64]) -> bool {
+    let lightest = weights.iter().copied().fold(f64::INFINITY, f64::min);
+    let heaviest = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    lightest < heaviest && weights.iter().all(|&weight| weight == lightest || weight == heaviest)
+}
+
 /// At most so many rows, evenly; heavy rows (full scale) up to half of them.
 fn spread_out(training: &Training<'_>, most: usize) -> Vec<usize> {
     let count = training.inputs.len();
@@ -198,7 +208,7 @@ mod tests {
         let weights = vec![1.0; targets.len()];
         let training = Training::plain(&inputs, &targets, &weights);
         let logarithms: Vec<f64> = targets.iter().map(|target| target.ln()).collect();
-        Process::fit(&training, &logarithms, Shape { trend, curves: false }).unwrap()
+        Process::fit(&training, &logarithms, Shape { trend, curves: false, own_noise: true }).unwrap()
     }
 
     #[test]

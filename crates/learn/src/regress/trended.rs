@@ -71,7 +71,8 @@ impl Regressor for TrendedRegression {
         }
         let rest = match self.rest {
             RestKind::Process => {
-                Rest::Process(Process::fit(training, &left, Shape { trend: false, curves: false })?)
+                let shape = Shape { trend: false, curves: false, own_noise: false };
+                Rest::Process(Process::fit(training, &left, shape)?)
             }
             RestKind::Boosting => Rest::Boosted(Boosted::fit(training, &left)?),
         };

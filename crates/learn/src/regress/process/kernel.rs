@@ -14,6 +14,9 @@ const LEAST_NOISE: f64 = 0.005;
 pub(in crate::regress) struct Shape {
     pub trend: bool,
     pub curves: bool,
+    /// Whether full-scale runs have a noise of their own, found with the other scales. Otherwise they
+    /// are as much less noisy as they weigh more.
+    pub own_noise: bool,
 }
 
 /// What the kernel is made of, as logarithms.
@@ -26,6 +29,8 @@ pub(super) struct Scales {
     /// Of the curves of single features.
     height: f64,
     widths: Vec<f64>,
+    /// How many times the others' noise that of heavy rows is.
+    heavy_noise: f64,
 }
 
 /// Rows in the log space and their values around the mean.
@@ -34,6 +39,8 @@ pub(super) struct Points<'a> {
     pub(super) values: Vec<f64>,
     /// Variance of the noise of each row, relative.
     noises: Vec<f64>,
+    /// Whether a row weighs more than the lightest.
+    heavy: Vec<bool>,
     /// Variance of the values.
     pub(super) variance: f64,
     shape: Shape,
@@ -58,7 +65,11 @@ impl<'a> Points<'a> {
         Points {
             places: rows.iter().map(|&row| places[row].as_slice()).collect(),
             values,
-            noises: rows.iter().map(|&row| lightest / training.weights[row]).collect(),
+            noises: rows
+                .iter()
+                .map(|&row| if shape.own_noise { 1.0 } else { lightest / training.weights[row] })
+                .collect(),
+            heavy: rows.iter().map(|&row| training.weights[row] > lightest).collect(),
             variance,
             shape,
         }
@@ -74,6 +85,7 @@ impl<'a> Points<'a> {
             slope: deviation - 0.7,
             height: deviation - 1.5,
             widths: vec![0.7; width],
+            heavy_noise: 0.0,
         }
     }
 
@@ -136,7 +148,6 @@ impl<'a> Points<'a> {
 
     fn whole(&self, scales: &Scales, mut kernel: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
         let slope = if self.shape.trend { (2.0 * scales.slope).exp() } else { 0.0 };
-        let noise = (2.0 * scales.noise).exp() + LEAST_NOISE * LEAST_NOISE;
         let height = (2.0 * scales.height).exp();
         let narrow: Vec<f64> = scales.widths.iter().map(|width| (-width).exp()).collect();
         for (row, values) in kernel.iter_mut().enumerate() {
@@ -154,12 +165,23 @@ impl<'a> Points<'a> {
                             .sum::<f64>();
                 }
             }
-            values[row] += noise * self.noises[row];
+            values[row] += self.noise(scales, row);
             if !values[row].is_finite() {
                 return None;
             }
         }
         Some(kernel)
+    }
+
+    /// Variance of a row's noise.
+    fn noise(&self, scales: &Scales, row: usize) -> f64 {
+        let noise = (2.0 * scales.noise).exp() + LEAST_NOISE * LEAST_NOISE;
+        noise * self.relative_noise(scales, row)
+    }
+
+    fn relative_noise(&self, scales: &Scales, row: usize) -> f64 {
+        let own = self.shape.own_noise && self.heavy[row];
+        self.noises[row] * if own { (2.0 * scales.heavy_noise).exp() } else { 1.0 }
     }
 
     /// Minus the logarithm of likelihood and priors, with the gradient.
@@ -173,7 +195,8 @@ impl<'a> Points<'a> {
         let inverse = factor.inverse();
         let width = scales.lengths.len();
         let mut along = vec![0.0; width];
-        let (mut of_amplitude, mut of_noise, mut of_slope, mut of_height) = (0.0, 0.0, 0.0, 0.0);
+        let (mut of_amplitude, mut of_slope, mut of_height) = (0.0, 0.0, 0.0);
+        let (mut of_noise, mut of_heavy_noise) = (0.0, 0.0);
         let mut of_widths = vec![0.0; width];
         let height = (2.0 * scales.height).exp();
         let narrow: Vec<f64> = scales.widths.iter().map(|width| (-width).exp()).collect();
@@ -201,7 +224,10 @@ impl<'a> Points<'a> {
                     }
                 }
                 if row == column {
-                    of_noise += 2.0 * share * noise * self.noises[row];
+                    of_noise += 2.0 * share * noise * self.relative_noise(scales, row);
+                    if self.heavy[row] {
+                        of_heavy_noise += 2.0 * share * self.noise(scales, row);
+                    }
                 }
             }
         }
@@ -216,14 +242,20 @@ impl<'a> Points<'a> {
         if self.shape.curves {
             let first = width + 2 + usize::from(self.shape.trend);
             gradient[first] = of_height;
-            gradient[first + 1..].copy_from_slice(&of_widths);
+            gradient[first + 1..=first + width].copy_from_slice(&of_widths);
+        }
+        if self.shape.own_noise
+            && let Some(last) = gradient.last_mut()
+        {
+            *last = of_heavy_noise;
         }
         let numbers = scales.numbers(self.shape);
         let middle = believed.numbers(self.shape);
         let mut surprise = 0.5 * dot(&self.values, &solved) + factor.half_log_determinant();
         for (index, (number, middle)) in numbers.iter().zip(&middle).enumerate() {
             let first = width + 3 + usize::from(self.shape.trend);
-            let deviation = if index < width || index >= first { 1.0 } else { 1.5 };
+            let of_heights = (width..first).contains(&index);
+            let deviation = if of_heights { 1.5 } else { 1.0 };
             let beyond = (number - middle) / deviation;
             surprise += 0.5 * beyond * beyond;
             gradient[index] += beyond / deviation;
@@ -242,6 +274,9 @@ impl Scales {
         if shape.curves {
             numbers.push(self.height);
             numbers.extend(&self.widths);
+        }
+        if shape.own_noise {
+            numbers.push(self.heavy_noise);
         }
         numbers
     }
@@ -262,6 +297,10 @@ impl Scales {
                     false => otherwise.widths[index],
                 })
                 .collect(),
+            heavy_noise: match (shape.own_noise, numbers.last()) {
+                (true, Some(last)) => last.clamp(-12.0, 12.0),
+                _ => 0.0,
+            },
         }
     }
 }
@@ -277,7 +316,7 @@ mod tests {
         let places: Vec<Vec<f64>> =
             (0..12).map(|i| vec![f64::from(i % 4) - 1.5, f64::from(i / 4) - 1.0]).collect();
         let values: Vec<f64> = (0..12).map(|i| (f64::from(i) * 0.7).sin()).collect();
-        let weights = vec![1.0; 12];
+        let weights: Vec<f64> = (0..12).map(|i| if i < 4 { 3.0 } else { 1.0 }).collect();
         let training = Training {
             inputs: &places,
             targets: &values,
@@ -289,14 +328,14 @@ mod tests {
             law: None,
         };
         let rows: Vec<usize> = (0..12).collect();
-        let shape = Shape { trend: true, curves: true };
+        let shape = Shape { trend: true, curves: true, own_noise: true };
         let points = Points::of(&places, &values, &training, &rows, 0.1, shape);
         let believed = points.believed(2);
-        let start = [0.3, 0.8, -0.4, -1.5, -0.6, -0.9, 0.4, 0.1];
-        let mut gradient = vec![0.0; 8];
-        let mut ignored = vec![0.0; 8];
+        let start = [0.3, 0.8, -0.4, -1.5, -0.6, -0.9, 0.4, 0.1, 0.5];
+        let mut gradient = vec![0.0; 9];
+        let mut ignored = vec![0.0; 9];
         points.surprise(&Scales::of(&start, 2, &believed, shape), &believed, &mut gradient);
-        for index in 0..8 {
+        for index in 0..9 {
             let mut value = |step: f64| {
                 let mut moved = start;
                 moved[index] += step;
