@@ -9,7 +9,7 @@ use crate::statistics::median;
 use crate::validate::{Judged, Outcome, Verdict, fullest};
 
 /// A member may leave the median of the others by this much, in logarithms.
-const LEASH: f64 = 0.5;
+const LEASH: f64 = 0.3;
 /// Most members.
 const MOST: usize = 5;
 /// Members whose error is more than this times the lowest do not enter.
@@ -17,7 +17,7 @@ pub(crate) const WORST: f64 = 2.0;
 /// Models that level off beyond the largest run count as if their error were this times as large.
 const LEVELS_OFF: f64 = 1.25;
 /// Members weigh as this power of their error.
-const POWER: f64 = -4.0;
+const POWER: f64 = -2.0;
 
 /// A model and its share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -26,13 +26,17 @@ const CONFIGURATIONS_PER_SCALE: f64 = 1.5;
 /// The same where each feature has a curve of its own, whose scales are harder to tell.
 const CONFIGURATIONS_PER_CURVE: f64 = 3.0;
 
+/// Fewer full-scale runs than this are never believed by their weight: with six of them it passes
+/// through their noise.
+const ENOUGH_FULL_SCALE: usize = 20;
+
 /// Fits a [`Process`].
 pub(crate) struct ProcessRegression {
     /// Whether a power law lies underneath.
     pub trend: bool,
     /// Whether each feature has a curve of its own beside what all bend together.
     pub curves: bool,
-    /// Whether full-scale runs have a noise of their own, rather than one by their weight.
+    /// Whether full-scale runs, even many, have a noise of their own, rather than one by their weight.
     pub own_noise: bool,
 }
 
@@ -76,7 +80,11 @@ impl Process {
         if training.configurations < needed || width == 0 {
             return Err(format!("{} configurations are too few, it needs {needed}", training.configurations));
         }
-        let shape = Shape { own_noise: shape.own_noise && of_two_weights(training.weights), ..shape };
+        let own_noise = match heavier(training.weights) {
+            Some(heavier) => shape.own_noise || heavier < ENOUGH_FULL_SCALE,
+            None => false,
+        };
+        let shape = Shape { own_noise, ..shape };
         let space = LogSpace::fit(training);
         let places: Vec<Vec<f64>> = training.inputs.iter().map(|row| space.apply(row)).collect();
         let chosen = spread_out(training, MOST_ROWS);
@@ -168,11 +176,12 @@ impl Process {
     }
 }
 
-/// Whether rows weigh one of two things: those of one scale this, those of the other that.
-fn of_two_weights(weights: &[f64]) -> bool {
+/// How many rows are of the heavier scale; `None` unless rows weigh one of two things.
+fn heavier(weights: &[f64]) -> Option<usize> {
     let lightest = weights.iter().copied().fold(f64::INFINITY, f64::min);
     let heaviest = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    lightest < heaviest && weights.iter().all(|&weight| weight == lightest || weight == heaviest)
+    let two = weights.iter().all(|&weight| weight == lightest || weight == heaviest);
+    (two && lightest < heaviest).then(|| weights.iter().filter(|&&weight| weight == heaviest).count())
 }
 
 /// At most so many rows, evenly; heavy rows (full scale) up to half of them.
