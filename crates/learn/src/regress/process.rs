@@ -220,6 +220,31 @@ mod tests {
         Process::fit(&training, &logarithms, Shape { trend, curves: false, own_noise: true }).unwrap()
     }
 
+    /// A few heavy rows that deviate from what all others say are noisy, whatever they weigh.
+    #[test]
+    fn heavy_rows_are_as_noisy_as_they_look() {
+        let law = |row: &[f64]| row[0].powf(1.2) / row[1];
+        let mut inputs = grid();
+        let mut targets: Vec<f64> = inputs.iter().map(|row| law(row)).collect();
+        let mut weights = vec![1.0; targets.len()];
+        for (index, size) in [25.0, 60.0, 120.0, 250.0].into_iter().enumerate() {
+            let row = vec![size, 1.5];
+            targets.push(law(&row) * if index % 2 == 0 { 1.15 } else { 0.87 });
+            inputs.push(row);
+            weights.push(10.0);
+        }
+        let training = Training::plain(&inputs, &targets, &weights);
+        let logarithms: Vec<f64> = targets.iter().map(|target| target.ln()).collect();
+        for curves in [false, true] {
+            let shape = Shape { trend: true, curves, own_noise: false };
+            let found = Process::fit(&training, &logarithms, shape).unwrap();
+            for row in &inputs[40..] {
+                let off = (found.predict(row) / law(row) - 1.0).abs();
+                assert!(off < 0.05, "{row:?}: off by {off}");
+            }
+        }
+    }
+
     #[test]
     fn a_curve_is_followed_and_a_law_carried_on() {
         let wave = |row: &[f64]| row[0] * (0.3 * row[0].ln().sin()).exp() / row[1];
