@@ -17,7 +17,7 @@ pub(crate) const WORST: f64 = 2.0;
 /// Models that level off beyond the largest run count as if their error were this times as large.
 const LEVELS_OFF: f64 = 1.25;
 /// Members weigh as this power of their error.
-const POWER: f64 = -2.0;
+const POWER: f64 = -3.0;
 
 /// A model and its share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
