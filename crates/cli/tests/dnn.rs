@@ -29,18 +29,27 @@ fn memory_is_answered_for_one_gpu_with_an_exit_code() {
 fn a_folder_with_tensors_and_configuration_is_read_from_disk() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
-    let header = r#"{"h.0.attn.weight":{"dtype":"F32","shape":[8,8],"data_offsets":[0,256]}}"#;
+    let header = r#"{"h.0.attn.weight":{"dtype":"F32","shape":[32,34],"data_offsets":[0,4352]}}"#;
     let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
     bytes.extend(header.as_bytes());
-    bytes.extend([0; 256]);
+    bytes.extend([0; 4352]);
     fs::write(here.join("model.safetensors"), &bytes).unwrap();
     let alone = support::json(here, &["dnn", "memory", "model.safetensors", "--json"]);
-    assert_eq!((alone["parameters"].as_u64(), alone["complete"].as_bool()), (Some(64), Some(false)));
+    assert_eq!((alone["parameters"].as_u64(), alone["complete"].as_bool()), (Some(1088), Some(false)));
+    let said = support::stderr(&support::run(
+        here,
+        &["dnn", "time", "model.safetensors", "--gpu", "T4", "--samples", "100"],
+        2,
+    ));
+    assert!(said.contains("does not say how often each weight is used"), "{said}");
     let configuration =
         r#"{"model_type":"gpt2","n_embd":8,"n_head":2,"n_layer":1,"n_positions":16,"vocab_size":9}"#;
+    fs::write(here.join("config.json"), configuration.replace("\"n_layer\":1", "\"n_layer\":4")).unwrap();
+    let said = support::stderr(&support::run(here, &["dnn", "memory", "model.safetensors"], 2));
+    assert!(said.contains("holds 1088 parameters, the config.json beside it describes 3704"), "{said}");
     fs::write(here.join("config.json"), configuration).unwrap();
     let described = support::json(here, &["dnn", "memory", "model.safetensors", "--json"]);
-    assert_eq!((described["parameters"].as_u64(), described["complete"].as_bool()), (Some(64), Some(true)));
+    assert_eq!((described["parameters"].as_u64(), described["complete"].as_bool()), (Some(1088), Some(true)));
     fs::write(here.join("cut.safetensors"), &bytes[..100]).unwrap();
     let said = support::stderr(&support::run(here, &["dnn", "memory", "cut.safetensors"], 2));
     assert!(said.contains("cut.safetensors: `data_offsets`") && said.contains("truncated"), "{said}");
@@ -59,7 +68,9 @@ fn mistakes_name_the_field_and_a_way_out() {
     for (arguments, words) in [
         (vec!["net.toml"], "net.toml: `layers[0].kind` `quantum` is a kind of layer that is not known"),
         (vec!["gpt2", "--batch", "99999999999"], "`batch` = 99999999999 cannot be meant"),
-        (vec!["gpt2", "--batch=-1"], "--batch"),
+        (vec!["gpt2", "--batch", "-1"], "'-1' for '--batch <SAMPLES>': write a whole number above 0"),
+        (vec!["gpt2", "--batch", "1e18"], "`batch` = 1000000000000000000 cannot be meant"),
+        (vec!["gpt2", "--gpus", "0"], "--gpus"),
         (vec!["gpt2", "--zero", "5"], "use one of 0, 1, 2, 3"),
         (vec!["gpt2", "--offload", "all"], "`offload` of parameters needs ZeRO 3"),
         (vec!["resnet50", "--tensor", "2", "--gpus", "2"], "`tensor` above 1 is known for transformers only"),
@@ -70,6 +81,35 @@ fn mistakes_name_the_field_and_a_way_out() {
         let said = support::stderr(&support::run(here, &all, 2));
         assert!(said.contains(words), "{all:?}: {said}");
     }
+}
+
+#[test]
+fn what_does_not_fit_comes_with_what_would_help() {
+    let folder = tempfile::tempdir().unwrap();
+    let remark = |arguments: &[&str]| {
+        let all = [&["dnn", "memory", "llama-2-70b", "--gpu", "A100-80", "--json"], arguments].concat();
+        let output = support::run(folder.path(), &all, 4);
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        answer["fits"][0]["remark"].as_str().unwrap().to_owned()
+    };
+    let states = remark(&["--sequence", "128"]);
+    assert_eq!(states, "more GPUs do not help: try --zero 3, --offload, --tensor");
+    let activations = remark(&["--gpus", "64", "--zero", "3"]);
+    assert_eq!(
+        activations,
+        "more GPUs do not help: try a shorter --sequence, --recompute full, --flash, --tensor"
+    );
+}
+
+#[test]
+fn what_the_roofline_does_not_know_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let training = ["dnn", "time", "dense:784,64,10", "--gpu", "P100", "--samples", "1"];
+    let said = support::stdout(folder.path(), &[training.as_slice(), &["--precision", "fp8"]].concat());
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("an epoch is 1 step of 1 sample and"), "{said}");
+    assert!(said.contains("P100-16 has no arithmetic in 8 bits"), "{said}");
+    assert!(said.contains("A step this short is mostly starting kernels"), "{said}");
 }
 
 #[test]

@@ -291,6 +291,14 @@ fn the_largest_batch_and_the_fewest_gpus_are_just_enough() {
     let batch = largest_batch(&network, &training, &overhead, memory).unwrap().unwrap();
     assert!(fits(&Training { batch, ..training.clone() }));
     assert!(!fits(&Training { batch: batch + 1, ..training.clone() }));
+    // A small network takes millions of samples at once.
+    let small = preset("dense:784,64,10", None).unwrap().unwrap();
+    let most = largest_batch(&small, &training, &overhead, memory).unwrap().unwrap();
+    let with = |batch| {
+        let training = Training { batch, ..training.clone() };
+        estimate(&small, &training, &overhead).unwrap().gpu <= memory
+    };
+    assert!(most > 1 << 20 && with(most) && !with(most + 1), "{most}");
     let large = preset("llama-2-7b", None).unwrap().unwrap();
     let training = Training { sequence: Some(512), flash: true, ..training };
     let fewest = smallest_gpus(&large, &training, &overhead, memory).unwrap().unwrap();

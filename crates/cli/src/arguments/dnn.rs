@@ -38,7 +38,7 @@ pub struct DnnModel {
     #[arg(long, value_name = "SHAPE", value_parser = parse_shape)]
     pub input: Option<Shape>,
     /// Train low-rank adapters of this rank instead of the weights.
-    #[arg(long, value_name = "RANK")]
+    #[arg(long, value_name = "RANK", value_parser = parse_count, allow_negative_numbers = true)]
     pub lora: Option<u64>,
     /// The matrices adapters are put beside, by a part of their name, or `all`. Without it, queries
     /// and values.
@@ -69,13 +69,13 @@ pub enum Offloaded {
 #[derive(Debug, Args)]
 pub struct DnnTraining {
     /// Samples one GPU works on at once (the micro-batch).
-    #[arg(long, value_name = "SAMPLES", default_value = "1")]
+    #[arg(long, value_name = "SAMPLES", default_value = "1", value_parser = parse_count, allow_negative_numbers = true)]
     pub batch: u64,
     /// Tokens a sample. Without it, what the network was made for.
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(long, value_name = "TOKENS", value_parser = parse_count, allow_negative_numbers = true)]
     pub sequence: Option<u64>,
     /// Micro-batches whose gradients are added before the weights change.
-    #[arg(long, value_name = "COUNT", default_value = "1")]
+    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = parse_count, allow_negative_numbers = true)]
     pub accumulate: u64,
     /// sgd, momentum, adam, adafactor, adam8bit or lion.
     #[arg(long, value_name = "NAME", default_value = "adam")]
@@ -93,19 +93,19 @@ pub struct DnnTraining {
     #[arg(long, value_name = "WHERE", default_value = "cpu")]
     pub offload_to: OffloadTarget,
     /// GPUs of all nodes.
-    #[arg(long, value_name = "COUNT", default_value = "1")]
+    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = parse_count, allow_negative_numbers = true)]
     pub gpus: u64,
     /// GPUs of one node.
-    #[arg(long, value_name = "COUNT", default_value = "8")]
+    #[arg(long, value_name = "COUNT", default_value = "8", value_parser = parse_count, allow_negative_numbers = true)]
     pub gpus_per_node: u64,
     /// GPUs that share each matrix (tensor parallelism).
-    #[arg(long, value_name = "COUNT", default_value = "1")]
+    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = parse_count, allow_negative_numbers = true)]
     pub tensor: u64,
     /// Stages the blocks are cut into (pipeline parallelism).
-    #[arg(long, value_name = "STAGES", default_value = "1")]
+    #[arg(long, value_name = "STAGES", default_value = "1", value_parser = parse_count, allow_negative_numbers = true)]
     pub pipeline: u64,
     /// Chunks of blocks of each stage, where stages are interleaved.
-    #[arg(long, value_name = "COUNT", default_value = "1")]
+    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = parse_count, allow_negative_numbers = true)]
     pub chunks: u64,
     /// Cut what tensor parallelism leaves whole along the sequence.
     #[arg(long)]
@@ -154,22 +154,22 @@ pub struct DnnTime {
     #[arg(long, value_name = "GPU")]
     pub gpu: String,
     /// Samples of the training data.
-    #[arg(long, value_name = "COUNT", value_parser = parse_count)]
+    #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_negative_numbers = true)]
     pub samples: u64,
     /// Passes over the data: a number, or 5..20 where training may stop early.
-    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = parse_epochs)]
+    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = parse_epochs, allow_negative_numbers = true)]
     pub epochs: Epochs,
     /// What one core takes to load and prepare a sample.
     #[arg(long, value_name = "TIME", default_value = "0")]
     pub load_seconds: Seconds,
     /// Cores that load for one GPU.
-    #[arg(long, value_name = "COUNT", default_value = "1")]
+    #[arg(long, value_name = "COUNT", default_value = "1", allow_negative_numbers = true)]
     pub cores_per_gpu: f64,
     /// What passes before the first step.
     #[arg(long, value_name = "TIME", default_value = "0")]
     pub start_seconds: Seconds,
     /// Bandwidth of one node to the others, in GB/s.
-    #[arg(long, value_name = "GB/S", default_value = "25")]
+    #[arg(long, value_name = "GB/S", default_value = "25", allow_negative_numbers = true)]
     pub network: f64,
     /// Steps that were measured, on one GPU of any kind: a CSV file with the columns gpu, step_seconds,
     /// and batch or sequence where they differ.
@@ -177,10 +177,11 @@ pub struct DnnTime {
     pub measured: Option<PathBuf>,
 }
 
+/// A count, as digits or as 1e6. How large it may be is for what it counts to say.
 fn parse_count(text: &str) -> Result<u64, String> {
     match text.parse::<f64>() {
-        Ok(count) if (1.0..=1e15).contains(&count) && count.fract() == 0.0 => Ok(count as u64),
-        _ => Err("write a whole number above 0, for example 1281167 or 1e6".to_owned()),
+        Ok(count) if (1.0..1.8e19).contains(&count) && count.fract() == 0.0 => Ok(count as u64),
+        _ => Err("write a whole number above 0, for example 64 or 1e6".to_owned()),
     }
 }
 

@@ -63,8 +63,8 @@ pub struct Build {
     /// Refused where the application's own runs alone predict better.
     #[arg(long, value_name = "FILE")]
     pub from: Vec<PathBuf>,
-    /// With --from, learn from this share of the application's own runs only, cheap and far apart: what
-    /// would have been enough.
+    /// With --from, learn from this share of the application's own runs only, those that tell most and are
+    /// cheap together: what would have been enough.
     #[arg(long, value_name = "SHARE", requires = "from", value_parser = parse_probability)]
     pub share: Option<f64>,
 }

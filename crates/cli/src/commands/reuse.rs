@@ -90,7 +90,7 @@ pub fn build_from(
     Ok(())
 }
 
-/// The few runs worth making: cheap together and far apart; cases to be predicted stay.
+/// The few runs worth making: those that tell most, cheap together; cases to be predicted stay.
 fn the_few<'a>(all: &[&'a Run], share: f64) -> Vec<&'a Run> {
     let (table, _) = harp_history::dataset(all.iter().copied(), &Target::Walltime);
     let mut chosen: Vec<_> = few_runs(&table, share, BUDGET)

@@ -2,12 +2,11 @@
 
 use harp_core::Bytes;
 
+use crate::training::LARGEST_BATCH;
 use crate::{ModelError, Network, Parallel, Training};
 
 use super::{Overhead, estimate};
 
-/// Batches above this are not looked for.
-const LARGEST_BATCH: u64 = 1 << 20;
 /// Data-parallel copies above this are not looked for.
 const MOST_COPIES: u64 = 1 << 14;
 

@@ -16,6 +16,9 @@ use super::fields::{Fields, short};
 const LONGEST_HEADER: u64 = 100_000_000;
 /// Most tensors in one file.
 const MOST_TENSORS: usize = 1_000_000;
+/// Parameters of a file over those its configuration describes: a head for a task may come on top or be
+/// left out.
+const ALIKE: std::ops::Range<f64> = 0.7..1.5;
 
 /// What a header says.
 #[derive(Debug, Clone, PartialEq)]
@@ -152,6 +155,7 @@ pub fn with_tensors(
             }),
         }
     }
+    let meant = described.as_ref().map(Network::parameters);
     let transformer = described.and_then(|network| network.transformer);
     let network = Network {
         name: name.to_owned(),
@@ -161,7 +165,24 @@ pub fn with_tensors(
         transformer,
         sample: None,
     };
-    network.checked()
+    let network = network.checked()?;
+    match meant {
+        Some(meant) => same_network(network, meant),
+        None => Ok(network),
+    }
+}
+
+/// Refuses a file that is only a part of what the configuration beside it describes: the parameters of
+/// the one with the activations of the other would be no network at all.
+fn same_network(network: Network, meant: u64) -> Result<Network, ModelError> {
+    let found = network.parameters();
+    if ALIKE.contains(&(found as f64 / meant.max(1) as f64)) {
+        return Ok(network);
+    }
+    let reason = format!("holds {found} parameters, the config.json beside it describes {meant}");
+    let hint = "one of several files, or another network: give the config.json itself, or the file in a \
+                folder of its own";
+    Err(ModelError::new("header", reason).hint(hint).within(&network.name))
 }
 
 /// The block a tensor belongs to: everything up to the number in its name.

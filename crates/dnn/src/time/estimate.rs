@@ -11,6 +11,8 @@ use super::{Efficiency, Exchange, Interconnect, exchange, work};
 const NINETY: f64 = 1.645;
 /// Share of the backward pass behind which gradients travel (Li et al., PyTorch Distributed, 2020).
 const OVERLAP: f64 = 0.8;
+/// No training data hold more samples than this.
+const MOST_SAMPLES: u64 = 1_000_000_000_000_000;
 
 /// How many epochs: a number, or somewhere between two where training may stop early.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -86,6 +88,11 @@ pub struct Time {
 pub fn estimate(network: &Network, training: &Training, plan: &Plan<'_>) -> Result<Time, ModelError> {
     training.check(network)?;
     check(plan)?;
+    if !network.activations_known {
+        let reason = "is a list of tensors, which does not say how often each weight is used";
+        return Err(ModelError::new("model", reason)
+            .hint("put the config.json beside it, or describe the layers in a summary (docs/dnn.md)"));
+    }
     let micro = work(network, training)?;
     let accumulate = training.accumulate as f64;
     let busy = micro.least_seconds(plan.gpu, training.precision) / plan.efficiency.share * accumulate;
@@ -130,8 +137,9 @@ fn check(plan: &Plan<'_>) -> Result<(), ModelError> {
         true => Ok(()),
         false => Err(ModelError::new(field, format!("= {value} cannot be meant"))),
     };
-    if plan.samples == 0 {
-        return Err(ModelError::new("samples", "must be above 0"));
+    if plan.samples == 0 || plan.samples > MOST_SAMPLES {
+        let reason = format!("= {} cannot be meant: it lies between 1 and {MOST_SAMPLES}", plan.samples);
+        return Err(ModelError::new("samples", reason));
     }
     positive("epochs", plan.epochs.fewest, 1e-9)?;
     positive("epochs", plan.epochs.most - plan.epochs.fewest, 0.0)?;

@@ -5,7 +5,7 @@ use crate::{ModelError, Network};
 use super::{Training, Zero};
 
 /// More samples or tokens than this at once are a slip of the finger.
-const LARGEST_BATCH: u64 = 1 << 30;
+pub(crate) const LARGEST_BATCH: u64 = 1 << 30;
 const MOST_GPUS: u64 = 1 << 24;
 
 impl Training {

@@ -4,6 +4,7 @@ mod check;
 mod choice;
 pub mod lora;
 
+pub(crate) use check::LARGEST_BATCH;
 pub use choice::{OffloadTarget, Optimizer, Precision, Recompute, Zero};
 
 use serde::Serialize;

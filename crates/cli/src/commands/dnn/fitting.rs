@@ -2,8 +2,8 @@
 
 use harp_core::Bytes;
 use harp_dnn::gpu::{self, GPUS};
-use harp_dnn::memory::{Memory, Overhead, largest_batch, smallest_gpus};
-use harp_dnn::{Network, Training};
+use harp_dnn::memory::{Memory, Overhead, PartName, largest_batch, smallest_gpus};
+use harp_dnn::{Network, Recompute, Training, Zero};
 use harp_site::Site;
 use serde::Serialize;
 
@@ -96,11 +96,35 @@ impl Question<'_> {
         Ok(found)
     }
 
+    /// What would make it smaller, by what is in the way and was not asked for yet.
+    fn way_out(&self, memory: Bytes) -> String {
+        let kept = self.memory.part(PartName::Activations).unwrap_or(Bytes(0));
+        let (training, is_transformer) = (self.training, self.network.transformer.is_some());
+        let mut ways = Vec::new();
+        if kept.0 > memory.0 / 2 {
+            let smaller = if training.batch > 1 { "a smaller --batch" } else { "a shorter --sequence" };
+            ways.extend((training.batch > 1 || is_transformer).then_some(smaller));
+            ways.extend(
+                (is_transformer && training.recompute != Recompute::Full).then_some("--recompute full"),
+            );
+            let scores = is_transformer && !training.flash && training.recompute == Recompute::None;
+            ways.extend(scores.then_some("--flash"));
+        } else {
+            ways.extend((training.zero != Zero::Stage3).then_some("--zero 3"));
+            ways.extend(training.offload.optimizer.is_none().then_some("--offload"));
+        }
+        ways.extend(is_transformer.then_some("--tensor"));
+        match ways.is_empty() {
+            true => "a larger one is needed".to_owned(),
+            false => format!("try {}", ways.join(", ")),
+        }
+    }
+
     fn fit(&self, gpu: String, memory: Bytes) -> Result<Fit, Failure> {
         let fits = self.memory.gpu <= memory;
         let fewest = smallest_gpus(self.network, self.training, self.overhead, memory)?;
         let remark = match (fewest, self.memory.complete) {
-            (None, _) => Some("more GPUs do not help: share more (--zero 3, --tensor, --offload)".to_owned()),
+            (None, _) => Some(format!("more GPUs do not help: {}", self.way_out(memory))),
             (_, false) => Some("without activations".to_owned()),
             _ => None,
         };

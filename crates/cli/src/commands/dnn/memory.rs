@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use harp_dnn::memory::{Calibration, Memory, Overhead, Part, PartName, estimate};
 use harp_dnn::{Network, Training};
-use harp_report::text::{number, plural, share};
+use harp_report::text::{number, plural, plural_with, share};
 use harp_report::{AxisView, Canvas, Cell, Column, Quantity, Table, WaterfallView, waterfall_chart};
 use serde::Serialize;
 
@@ -83,10 +83,7 @@ fn about(network: &Network, memory: &Memory, adapted: Option<usize>) -> String {
         text.push_str(&format!(", {} of them learn ({percent})", number(memory.trained as f64)));
     }
     if let Some(adapted) = adapted {
-        text.push_str(&format!(
-            ", with adapters beside {}",
-            plural(adapted, "matrix").replace("matrixs", "matrices")
-        ));
+        text.push_str(&format!(", with adapters beside {}", plural_with(adapted, "matrix", "matrices")));
     }
     text
 }

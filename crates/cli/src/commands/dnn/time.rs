@@ -6,8 +6,8 @@ use std::path::Path;
 use harp_core::Value;
 use harp_dnn::gpu::{self, GPUS, Gpu};
 use harp_dnn::time::{Efficiency, Interconnect, MeasuredStep, Plan, Time, estimate, learned, usual, work};
-use harp_dnn::{Network, Parallel, Training};
-use harp_report::text::{number, share};
+use harp_dnn::{Network, Parallel, Precision, Training};
+use harp_report::text::{number, plural, share};
 use harp_report::{Cell, Column, Quantity, Table};
 use serde::Serialize;
 
@@ -18,6 +18,9 @@ use crate::terminal::Terminal;
 
 /// Counts of GPUs that are compared: up to this many times those asked for.
 const MOST_SCALING: u64 = 8;
+/// Below so many seconds a step starts kernels for longer than they compute: some hundred of them, each
+/// some microseconds.
+const SHORT_STEP: f64 = 1e-3;
 
 /// The answer; documented in docs/json.md.
 #[derive(Serialize)]
@@ -71,7 +74,26 @@ pub fn time(arguments: &DnnTime, terminal: &Terminal) -> Result<(), Failure> {
     if let Some(sentence) = feeding(&time, arguments) {
         terminal.print_text(&sentence)?;
     }
+    for sentence in remarks(&time, &training, gpu, arguments) {
+        terminal.print_text(&sentence)?;
+    }
     terminal.print_text(&rests_on(&time.efficiency, arguments))
+}
+
+/// What the roofline does not know of this training.
+fn remarks(time: &Time, training: &Training, gpu: &Gpu, arguments: &DnnTime) -> Vec<String> {
+    let mut said = Vec::new();
+    if training.precision == Precision::Fp8 && gpu.fp8 == 0.0 {
+        said.push(format!("{} has no arithmetic in 8 bits: that in 16 bits is assumed.", gpu.name));
+    }
+    if arguments.measured.is_none() && time.step.compute < SHORT_STEP {
+        said.push(
+            "A step this short is mostly starting kernels, which is not counted: the truth may be several \
+             times longer. Measure a few steps (--measured)."
+                .to_owned(),
+        );
+    }
+    said
 }
 
 fn the_gpu(name: &str) -> Result<&'static Gpu, Failure> {
@@ -149,14 +171,14 @@ fn scaling(network: &Network, training: &Training, plan: &Plan<'_>) -> Result<Ve
 fn in_words(network: &Network, training: &Training, gpu: &Gpu, time: &Time) -> String {
     let seconds = |value: f64| Quantity::Seconds.format(value);
     format!(
-        "{} on {} × {}: {}, 90 % interval {}; an epoch is {} steps of {} samples and takes {}",
+        "{} on {} × {}: {}, 90 % interval {}; an epoch is {} of {} and takes {}",
         network.name,
         training.parallel.gpus,
         gpu.name,
         seconds(time.total),
         Quantity::Seconds.range(time.low, time.high),
-        number(time.steps as f64),
-        number(time.step_samples as f64),
+        plural(time.steps as usize, "step"),
+        plural(time.step_samples as usize, "sample"),
         seconds(time.epoch)
     )
 }
