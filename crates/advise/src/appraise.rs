@@ -30,6 +30,9 @@ pub(crate) fn appraise(
     })?;
     let partition = placement.partition.as_deref().and_then(|name| site.partition(name));
     let mut notes = Vec::new();
+    if let Some(stopped) = partition.filter(|partition| partition.preemptible) {
+        notes.push(format!("jobs in {} may be stopped to make room for others", stopped.name));
+    }
 
     let mut allocation = with_cores(candidate);
     allocation.node_type = Some(node_type.name.clone());

@@ -119,14 +119,19 @@ pub(crate) fn prefer_default(site: &Site, plans: &[Plan], fitting: &[usize], cho
     there.min_by(|&left, &right| by_price(&plans[left], &plans[right])).unwrap_or(chosen)
 }
 
-/// Which of two plans of a candidate on the same nodes goes first: the cheaper, but for the site's default
-/// partition.
+/// Which of two plans of a candidate on the same nodes goes first: one whose partition lets jobs end, then the
+/// cheaper, but for the site's default partition.
 pub(crate) fn by_partition(site: &Site, left: &Plan, right: &Plan) -> Ordering {
-    match (is_in_default(site, left), is_in_default(site, right)) {
+    let may_be_stopped = |plan: &Plan| {
+        let partition = plan.placement.partition.as_deref().and_then(|name| site.partition(name));
+        partition.is_some_and(|partition| partition.preemptible)
+    };
+    let order = may_be_stopped(left).cmp(&may_be_stopped(right));
+    order.then_with(|| match (is_in_default(site, left), is_in_default(site, right)) {
         (true, false) if is_nearly(left, right) => Ordering::Less,
         (false, true) if is_nearly(right, left) => Ordering::Greater,
         _ => by_price(left, right),
-    }
+    })
 }
 
 pub(crate) fn is_in_default(site: &Site, plan: &Plan) -> bool {

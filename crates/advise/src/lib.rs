@@ -27,5 +27,5 @@ pub use plan::{Forecast, Limits, Plan, PlanMemory, PlanPrice, PlanRisk, PlanTime
 pub use quote::quote;
 pub use recommend::{AdviseError, NoPlanFits, Question, Recommendation, recommend};
 pub use refused::Refused;
-pub use retry::{Attempt, Caps, Next, TimeGrowth, next_attempt};
+pub use retry::{Attempt, Caps, Ended, Next, TimeGrowth, next_attempt};
 pub use script::{Job, ScriptError, script};

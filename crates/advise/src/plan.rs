@@ -62,8 +62,8 @@ pub struct Plan {
     pub candidate: Allocation,
     /// Node type and partition.
     pub placement: Placement,
-    /// Other partitions that admit the same at the same node type, none of them cheaper; where this is the
-    /// site's default, hardly cheaper.
+    /// Other partitions that admit the same at the same node type, none of them cheaper unless they stop jobs;
+    /// where this is the site's default, hardly cheaper.
     pub other_partitions: Vec<String>,
     /// Other node types where every figure is the same: it does not matter which of them the job gets.
     pub other_node_types: Vec<String>,

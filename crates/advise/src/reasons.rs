@@ -103,12 +103,15 @@ fn alternatives(site: &Site, recommendation: &Recommendation, plan: &Plan) -> Ve
     }
     if let Some(cheapest) = other(front.last()).filter(|cheapest| point(cheapest).1 < price) {
         let longer = point(cheapest).0 - time;
-        let difference = if longer >= 0.0 { "longer" } else { "less" };
+        let takes = match longer {
+            0.0 => "as long".to_owned(),
+            _ if longer > 0.0 => format!("{} longer", Seconds(longer)),
+            _ => format!("{} less", Seconds(-longer)),
+        };
         sentences.push(format!(
-            "the cheapest, {}, would cost {} less and take {} {difference}",
+            "the cheapest, {}, would cost {} less and take {takes}",
             name(cheapest),
             site.format_price(Money(price - point(cheapest).1)),
-            Seconds(longer.abs()),
         ));
     }
     sentences

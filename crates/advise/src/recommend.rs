@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use harp_core::{Allocation, Money};
+use harp_core::Allocation;
 use harp_site::{Placement, Refusal, Site};
 use serde::Serialize;
 use thiserror::Error;
@@ -230,25 +230,18 @@ fn appraise_everywhere(
 }
 
 /// The plans of one candidate that a person has to choose between. A program that asks for no GPU is
-/// kept off nodes that have some, unless no other node gives it as many cores or they are cheaper: others
-/// wait for them. Node types that differ in no figure are told once.
+/// kept off nodes that have some, unless no other node gives it as many cores: others wait for them, sites
+/// turn such jobs away, and where GPUs alone are charged it would seem to be free. Node types that differ in no
+/// figure are told once.
 fn worth_telling(site: &Site, candidate: &Allocation, mut plans: Vec<Plan>) -> Vec<Plan> {
     let has_gpus = |plan: &Plan| {
         site.node_type(&plan.placement.node_type).is_some_and(|node_type| node_type.gpu_count() > 0)
     };
     let asks_for_gpus = candidate.gpus.is_some_and(|gpus| gpus > 0);
     if !asks_for_gpus && candidate.node_type.is_none() {
-        let plain: Vec<(Option<u32>, Money)> = plans
-            .iter()
-            .filter(|plan| !has_gpus(plan))
-            .map(|plan| (plan.allocation.cores, plan.price.with_reexecution))
-            .collect();
-        plans.retain(|plan| {
-            let is_better = |(cores, price): &(Option<u32>, Money)| {
-                *cores == plan.allocation.cores && *price <= plan.price.with_reexecution
-            };
-            !has_gpus(plan) || !plain.iter().any(is_better)
-        });
+        let plain: Vec<Option<u32>> =
+            plans.iter().filter(|plan| !has_gpus(plan)).map(|plan| plan.allocation.cores).collect();
+        plans.retain(|plan| !has_gpus(plan) || !plain.contains(&plan.allocation.cores));
     }
     let mut told: Vec<Plan> = Vec::new();
     for plan in plans {

@@ -1,6 +1,7 @@
 //! Whether a job that did not complete is submitted again, and with what: decided by what ended it.
 //!
-//! Time doubles as in the study (HARP, PEARC'23), or grows to the model's next quantile; memory doubles.
+//! Time doubles as in the study (HARP, PEARC'23), or grows to the model's next quantile; memory doubles until
+//! it is more than the attempt was seen to use.
 //! Caps always hold.
 
 use harp_core::{Bytes, Distribution, Interruption, Money, Outcome, Reexecution, Seconds};
@@ -12,6 +13,18 @@ pub struct Attempt {
     pub time: Seconds,
     /// Memory on a node, where it is asked for.
     pub memory: Option<Bytes>,
+}
+
+/// An attempt that is over.
+#[derive(Debug, Clone, Copy)]
+pub struct Ended<'a> {
+    /// What it asked for.
+    pub asked: &'a Attempt,
+    /// How it ended.
+    pub outcome: &'a Outcome,
+    /// The most memory it was seen to use on a node. Where Slurm looks at memory now and then, that may be
+    /// far more than was asked for.
+    pub peak_memory: Option<Bytes>,
 }
 
 /// What no attempt may exceed. `None` is no cap.
@@ -60,14 +73,14 @@ pub enum Next {
 /// Decides after an attempt. `made` counts the attempts, this one included; `spent` is what all of them
 /// cost, and `price` what another would cost at most.
 pub fn next_attempt(
-    outcome: &Outcome,
-    asked: &Attempt,
+    ended: &Ended<'_>,
     made: u32,
     spent: Option<Money>,
     caps: &Caps,
     growth: TimeGrowth<'_>,
     price: &dyn Fn(&Attempt) -> Option<Money>,
 ) -> Next {
+    let Ended { asked, outcome, peak_memory } = *ended;
     let (next, why) = match outcome {
         Outcome::Completed => return Next::Done,
         Outcome::TimedOut { .. } => match grown_time(asked.time, caps.time, growth) {
@@ -78,12 +91,13 @@ pub fn next_attempt(
             let Some(had) = asked.memory.or(*limit) else {
                 return Next::Stop("it ran out of memory, and how much it had is not known".to_owned());
             };
-            let grown = Bytes(had.0.saturating_mul(2));
-            let grown = caps.memory.map_or(grown, |cap| grown.min(cap));
-            if grown <= had {
-                return Next::Stop(format!("it needs more than {had}, and that is the cap"));
+            let needed = peak_memory.map_or(had, |peak| peak.max(had));
+            match grown_memory(had, needed, caps.memory) {
+                Some(memory) => {
+                    (Attempt { memory: Some(memory), ..*asked }, format!("it needs more than {needed}"))
+                }
+                None => return Next::Stop(format!("it needs more than {needed}, and the cap is no more")),
             }
-            (Attempt { memory: Some(grown), ..*asked }, format!("it needs more than {had}"))
         }
         Outcome::Interrupted { cause: Interruption::Cancelled | Interruption::Deadline } => {
             return Next::Stop(format!("it was {outcome}"));
@@ -103,6 +117,16 @@ pub fn next_attempt(
         return Next::Stop(format!("{why}; another attempt could cost more than is left of {cap}"));
     }
     Next::Again(next, why)
+}
+
+/// Memory doubled until it is more than is known to be too little; `None` where the cap is not more.
+fn grown_memory(had: Bytes, needed: Bytes, cap: Option<Bytes>) -> Option<Bytes> {
+    let mut grown = had.0.max(1);
+    while grown <= needed.0 {
+        grown = grown.checked_mul(2)?;
+    }
+    let grown = cap.map_or(Bytes(grown), |cap| cap.min(Bytes(grown)));
+    (grown > needed).then_some(grown)
 }
 
 fn grown_time(asked: Seconds, cap: Option<Seconds>, growth: TimeGrowth<'_>) -> Option<Seconds> {
@@ -129,7 +153,8 @@ mod tests {
     }
 
     fn decide(outcome: &Outcome, made: u32, caps: &Caps) -> Next {
-        next_attempt(outcome, &ASKED, made, Some(Money(1.0)), caps, DOUBLING, &|_| Some(Money(0.5)))
+        let ended = Ended { asked: &ASKED, outcome, peak_memory: None };
+        next_attempt(&ended, made, Some(Money(1.0)), caps, DOUBLING, &|_| Some(Money(0.5)))
     }
 
     /// What a job that needs so long uses with all its attempts.
@@ -143,7 +168,8 @@ mod tests {
             used += attempt.time.0;
             let outcome = Outcome::TimedOut { limit: attempt.time };
             let caps = Caps { retries: 20, ..Caps::default() };
-            match next_attempt(&outcome, &attempt, 1, None, &caps, DOUBLING, &|_| None) {
+            let ended = Ended { asked: &attempt, outcome: &outcome, peak_memory: None };
+            match next_attempt(&ended, 1, None, &caps, DOUBLING, &|_| None) {
                 Next::Again(next, _) => attempt = next,
                 other => panic!("{other:?}"),
             }
@@ -173,6 +199,20 @@ mod tests {
         assert_eq!(again(Outcome::Failed { exit_code: 3 }), None);
         assert_eq!(again(Outcome::Signalled { signal: 11 }), None);
         assert_eq!(decide(&Outcome::Completed, 1, &caps()), Next::Done);
+    }
+
+    #[test]
+    fn memory_grows_beyond_what_was_seen() {
+        let gibibytes = |count: u64| Bytes(count << 30);
+        let grown = |seen: u64, cap: Option<u64>| {
+            grown_memory(gibibytes(1), gibibytes(seen.max(1)), cap.map(gibibytes))
+        };
+        assert_eq!(grown(0, None), Some(gibibytes(2)));
+        assert_eq!(grown(3, None), Some(gibibytes(4)));
+        assert_eq!(grown(4, None), Some(gibibytes(8)));
+        assert_eq!(grown(4, Some(5)), Some(gibibytes(5)));
+        assert_eq!(grown(5, Some(5)), None, "that much is known to be too little");
+        assert_eq!(grown_memory(Bytes(1), Bytes(u64::MAX), None), None);
     }
 
     #[test]

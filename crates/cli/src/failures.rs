@@ -25,6 +25,9 @@ pub struct FailedRun {
     repetition: u32,
     /// How it ended, in words.
     reason: String,
+    /// The same for all that ended alike.
+    #[serde(skip)]
+    alike: String,
     /// Whether it was ended at a limit: then it is a lower bound and not lost.
     pub at_limit: bool,
     /// The last line it wrote to standard error.
@@ -39,10 +42,12 @@ impl FailedRun {
         let name = format!("{}-{}", run.configuration.key(), run.repetition);
         let log = project.state().join("runs").join(name).join("stderr");
         let log = Some(log).filter(|log| log.exists());
+        let reason = run.outcome.to_string();
         FailedRun {
             configuration: run.configuration.clone(),
             repetition: run.repetition,
-            reason: run.outcome.to_string(),
+            alike: alike(&run.outcome, &reason),
+            reason,
             at_limit: is_at_limit(&run.outcome),
             last_line: log.as_deref().and_then(last_line),
             log: log.map(|log| beside_here(&log)),
@@ -51,6 +56,15 @@ impl FailedRun {
 
     fn name(&self) -> String {
         format!("{} {}, repetition {}", self.configuration.scale, self.configuration, self.repetition)
+    }
+}
+
+/// What failures that are told together have in common. Jobs that fail before their run begins are told with
+/// their numbers, which are no other way to fail.
+fn alike(outcome: &Outcome, reason: &str) -> String {
+    match outcome {
+        Outcome::NotStarted { .. } => reason.chars().filter(|letter| !letter.is_ascii_digit()).collect(),
+        _ => reason.to_owned(),
     }
 }
 
@@ -64,7 +78,7 @@ pub fn in_words(failed: &[FailedRun]) -> String {
     let mut groups: Vec<Vec<&FailedRun>> = Vec::new();
     for run in failed {
         let alike = |group: &&mut Vec<&FailedRun>| {
-            group.first().is_some_and(|first| first.reason == run.reason && first.last_line == run.last_line)
+            group.first().is_some_and(|first| first.alike == run.alike && first.last_line == run.last_line)
         };
         match groups.iter_mut().find(alike) {
             Some(group) => group.push(run),
@@ -112,7 +126,8 @@ mod tests {
     use super::*;
     use harp_core::{Allocation, Scale};
 
-    fn failed(n: i64, reason: &str, last_line: Option<&str>) -> FailedRun {
+    fn failed(n: i64, outcome: &Outcome, last_line: Option<&str>) -> FailedRun {
+        let reason = outcome.to_string();
         FailedRun {
             configuration: Configuration {
                 scale: Scale::Sd,
@@ -120,7 +135,8 @@ mod tests {
                 allocation: Allocation::default(),
             },
             repetition: 0,
-            reason: reason.to_owned(),
+            alike: alike(outcome, &reason),
+            reason,
             at_limit: false,
             last_line: last_line.map(str::to_owned),
             log: Some(PathBuf::from(format!(".harp/runs/{n}/stderr"))),
@@ -129,13 +145,28 @@ mod tests {
 
     #[test]
     fn alike_failures_are_told_once() {
-        let same = (1..=5).map(|n| failed(n, "failed with exit code 3", Some("no such file")));
-        let all: Vec<FailedRun> = same.chain([failed(9, "ended by signal 11 (SIGSEGV)", None)]).collect();
+        let code = Outcome::Failed { exit_code: 3 };
+        let same = (1..=5).map(|n| failed(n, &code, Some("no such file")));
+        let all: Vec<FailedRun> = same.chain([failed(9, &Outcome::Signalled { signal: 11 }, None)]).collect();
         let expected = "5 runs failed with exit code 3\n  last line of stderr: no such file\n  \
             - sd n=1, repetition 0\n  - sd n=2, repetition 0\n  - sd n=3, repetition 0\n  - and 2 more\n  \
             log: .harp/runs/1/stderr\n1 run ended by signal 11 (SIGSEGV)\n  - sd n=9, repetition 0\n  \
             log: .harp/runs/9/stderr";
         assert_eq!(in_words(&all), expected);
+    }
+
+    #[test]
+    fn jobs_that_fail_before_their_runs_begin_are_told_once() {
+        let before = |job: u32| Outcome::NotStarted {
+            reason: format!(
+                "job {job}_0 failed with exit code 1 before it began: line 19: module: not found"
+            ),
+        };
+        let all: Vec<FailedRun> = (1..=4).map(|n| failed(n, &before(37 + n as u32), None)).collect();
+        let told = in_words(&all);
+        assert!(told.starts_with("4 runs not started: job 38_0 failed"), "{told}");
+        let codes = [3, 4].map(|exit_code| failed(1, &Outcome::Failed { exit_code }, None));
+        assert!(in_words(&codes).contains("1 run failed with exit code 4"), "another code is another way");
     }
 
     #[test]

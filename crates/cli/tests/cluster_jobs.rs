@@ -258,5 +258,8 @@ fn a_job_is_named_when_it_is_submitted_and_when_harp_is_stopped_before_it_ends()
     assert!(Command::new("kill").args(["-INT", &harp.id().to_string()]).status().unwrap().success());
     assert!(!harp.wait().unwrap().success());
     assert!(said().contains(&format!("what is in the queue (job {job}) goes on")), "{}", said());
+    let dry = cluster.harp(here, &["generate", "--on", "slurm", "--dry-run"], 0);
+    assert!(dry.stdout.is_empty(), "what is in the queue is not submitted again");
+    assert!(support::stderr(&dry).contains("nothing is left to submit"), "{}", support::stderr(&dry));
     cluster.ask("scancel", &[job]);
 }

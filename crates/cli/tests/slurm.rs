@@ -6,6 +6,7 @@ mod cluster;
 mod support;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use cluster::Cluster;
 use serde_json::Value;
@@ -190,6 +191,36 @@ fn a_scheduler_out_of_reach_is_exit_6_with_a_way_out() {
         let said = support::stderr(&output);
         assert_eq!(output.status.code(), Some(6), "{said}");
         assert!(said.contains("there is no `s") && said.contains("login node"), "{said}");
+    }
+}
+
+/// The testbed's only person may see everything, so clients that stand in for Slurm's play the others.
+#[test]
+fn another_persons_jobs_that_are_not_shown_are_exit_6_and_no_jobs_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let client = |name: &str, text: &str| {
+        let file = here.join(name);
+        fs::write(&file, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let header = "JobID State ElapsedRaw";
+    client(
+        "sacct",
+        &format!("case $1 in --helpformat) echo {header};; *) echo {header} | tr ' ' '\\037';; esac"),
+    );
+    let path = format!("{}:/usr/bin:/bin", here.display());
+    let ask = |command: &[&str]| harp(here, command).env("PATH", &path).env("USER", "me").output().unwrap();
+    for (private, exit) in [("jobs,usage", 6), ("none", 0)] {
+        client("sacctmgr", &format!("echo 'PrivateData = none'; echo 'PrivateData = {private}'"));
+        for command in [&["import", "slurm", "--dry-run", "--user", "you"][..], &["advise", "--user", "you"]]
+        {
+            let output = ask(command);
+            let said = support::stderr(&output);
+            assert_eq!(output.status.code(), Some(exit), "{command:?}: {said}");
+            assert_eq!(said.contains("leave out --user"), exit == 6, "{said}");
+        }
+        assert_eq!(ask(&["advise", "--user", "me"]).status.code(), Some(0), "one's own are never hidden");
     }
 }
 

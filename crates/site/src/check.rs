@@ -252,6 +252,7 @@ impl Checker<'_> {
             weights: written.weights.map(|weights| self.weights(weights.into_inner())),
             automatic: written.automatic,
             default: written.default,
+            preemptible: written.preemptible,
         }
     }
 

@@ -34,6 +34,8 @@ pub struct Partition {
     pub automatic: bool,
     /// Where jobs go that name none; one of a site's at most.
     pub default: bool,
+    /// Jobs here may be stopped to make room for those of other partitions.
+    pub preemptible: bool,
 }
 
 impl Partition {
@@ -53,6 +55,7 @@ impl Partition {
             weights: None,
             automatic: false,
             default: false,
+            preemptible: false,
         }
     }
 }

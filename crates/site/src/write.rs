@@ -123,6 +123,7 @@ fn partition(partition: &Partition) -> WrittenPartition {
         factor: Some(placed(partition.factor)),
         automatic: partition.automatic,
         default: partition.default,
+        preemptible: partition.preemptible,
         weights: partition.weights.as_ref().map(|own| placed(weights(own))),
     }
 }

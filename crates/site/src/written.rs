@@ -104,6 +104,8 @@ pub(crate) struct WrittenPartition {
     pub automatic: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub default: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub preemptible: bool,
     pub weights: Option<Spanned<WrittenWeights>>,
 }
 

@@ -8,7 +8,7 @@ use std::fmt;
 use std::io::Read;
 
 use harp_core::{Bytes, Seconds};
-use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 use crate::assemble::Components;
@@ -83,14 +83,17 @@ impl<'de> Visitor<'de> for Document<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut has_jobs = false;
         while let Some(key) = map.next_key::<String>()? {
             if key == "jobs" {
+                has_jobs = true;
                 map.next_value_seed(Document { reading: &mut *self.reading, visit: &mut *self.visit })?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
         }
-        Ok(())
+        // another of Slurm's answers is not accounting without jobs
+        if has_jobs { Ok(()) } else { Err(A::Error::custom("there is no array `jobs` in it")) }
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {

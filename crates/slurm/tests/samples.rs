@@ -175,6 +175,7 @@ fn what_is_no_accounting_says_so() {
     );
     assert!(refused("JobID|State\n").contains("Elapsed"));
     assert!(refused("{\"jobs\": [").starts_with("x:1: the document cannot be read"));
+    assert!(refused("{\"nodes\": []}").contains("there is no array `jobs` in it"));
     let empty = read_accounting("x", "  \n".as_bytes(), &TimeZone::UTC, &mut |_| ());
     assert!(matches!(empty, Err(AccountingError::Empty { .. })));
     let (jobs, reading) =

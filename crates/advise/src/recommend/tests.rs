@@ -340,6 +340,28 @@ fn nodes_that_differ_in_no_figure_are_told_once_and_gpus_are_left_to_others() {
 }
 
 #[test]
+fn a_job_without_gpus_is_not_sent_where_gpus_alone_are_charged() {
+    let site = Site::parse("test.toml", &SITE.replace("core_hour = 0.004", "core_hour = 0.0")).unwrap();
+    let answer = recommend(&ask(&site, &cores(&[2]), Limits::default()), amdahl).unwrap();
+    let places: Vec<&str> = answer.plans.iter().map(|plan| plan.placement.node_type.as_str()).collect();
+    assert_eq!(places, ["small"]);
+}
+
+#[test]
+fn a_partition_that_stops_jobs_is_chosen_where_no_other_admits_them() {
+    let text = SITE.replace("name = \"normal\"", "name = \"normal\"\npreemptible = true");
+    let site = Site::parse("test.toml", &text).unwrap();
+    let partition = |seconds: f64| {
+        let forecast = |_: &Allocation| -> Result<Forecast, String> { Ok(around(seconds, None)) };
+        let answer = recommend(&ask(&site, &cores(&[2]), Limits::default()), forecast).unwrap();
+        let plan = &answer.plans[0];
+        (plan.placement.partition.clone().unwrap(), plan.notes.iter().any(|note| note.contains("make room")))
+    };
+    assert_eq!(partition(600.0), ("fast".to_owned(), false), "though it costs twice as much");
+    assert_eq!(partition(20_000.0), ("normal".to_owned(), true), "longer than the other gives");
+}
+
+#[test]
 fn where_prices_are_nearly_the_same_the_default_partition_goes_first() {
     let at = |text: &str| {
         let site = Site::parse("test.toml", text).unwrap();

@@ -29,6 +29,7 @@ const MOST_SHOWN: usize = 10;
 struct Answer<'a> {
     since_seconds: f64,
     jobs: usize,
+    own_jobs: usize,
     recurring: &'a [Advice],
     core_hours: f64,
     core_hours_saved: f64,
@@ -40,8 +41,12 @@ struct Answer<'a> {
 
 /// Asks accounting once and says what to change.
 pub fn advise(arguments: &Advise, terminal: &Terminal) -> Result<(), Failure> {
-    let mut jobs = Vec::new();
-    let mut visit = |job: AccountedJob| jobs.extend(past(job));
+    let (mut jobs, mut own_jobs) = (Vec::new(), 0);
+    // What harp submits it asks for itself, and no such name comes again.
+    let mut visit = |job: AccountedJob| match is_own(&job) {
+        true => own_jobs += 1,
+        false => jobs.extend(past(job)),
+    };
     let reading = match &arguments.file {
         Some(file) => from_file(file, &mut visit)?,
         None => from_slurm(arguments, &mut visit)?,
@@ -53,6 +58,7 @@ pub fn advise(arguments: &Advise, terminal: &Terminal) -> Result<(), Failure> {
     let answer = Answer {
         since_seconds: arguments.since.0,
         jobs: jobs.len(),
+        own_jobs,
         recurring: &recurring,
         core_hours: sum(|advice| advice.core_hours),
         core_hours_saved: sum(|advice| advice.core_hours_saved),
@@ -81,7 +87,11 @@ fn from_slurm(arguments: &Advise, visit: &mut dyn FnMut(AccountedJob)) -> Result
         .map_err(|_| Failure::bad_input("--since is too long ago"))?;
     let query = AccountingQuery { since, user: arguments.user.clone() };
     let read = |source: &mut dyn Read| read_accounting("sacct", source, &TimeZone::UTC, visit);
-    Ok(slurm::accounting(&query, &FIELDS, read)??)
+    let reading = slurm::accounting(&query, &FIELDS, read)??;
+    if reading.jobs == 0 {
+        slurm::check_shown(&query)?;
+    }
+    Ok(reading)
 }
 
 /// The site prices are from; where Slurm does not describe itself there are none.
@@ -97,13 +107,14 @@ fn site(arguments: &Advise) -> Result<Option<Site>, Failure> {
     Ok(described.and_then(|text| Site::discover(&ClusterFacts::parse(&text), &today).ok()))
 }
 
+/// Whether harp submitted a job.
+fn is_own(job: &AccountedJob) -> bool {
+    job.name.as_deref().and_then(BatchId::of_job_name).is_some()
+}
+
 /// A job that ran and is over, as advice takes it.
 fn past(job: AccountedJob) -> Option<PastJob> {
     let Ended::Run(outcome) = job.ended() else { return None };
-    // What harp submits it asks for itself, and no such name comes again.
-    if job.name.as_deref().and_then(BatchId::of_job_name).is_some() {
-        return None;
-    }
     let Allocation { nodes, cores, gpus, .. } = job.allocation();
     Some(PastJob {
         name: job.name.clone().unwrap_or_else(|| "unnamed".to_owned()),
@@ -127,9 +138,8 @@ fn past(job: AccountedJob) -> Option<PastJob> {
 fn tell(answer: &Answer<'_>, arguments: &Advise, terminal: &Terminal) -> Result<(), Failure> {
     if answer.recurring.is_empty() {
         let text = format!(
-            "{} in the last {}, and no kind of job {} times or more: too few to advise on",
-            plural(answer.jobs, "finished job"),
-            arguments.since,
+            "{}, and no kind of job {} times or more: too few to advise on",
+            looked_at(answer, arguments.since),
             arguments.least
         );
         return terminal.print_text(&text);
@@ -152,12 +162,11 @@ fn tell(answer: &Answer<'_>, arguments: &Advise, terminal: &Terminal) -> Result<
         text.push_str(&format!("\n{} more are in --json\n", answer.recurring.len() - MOST_SHOWN));
     }
     let total = format!(
-        "\n{} in the last {}: {:.1} core-hours used, {:.1} lost in killed jobs, {:.1} can be saved",
-        plural(answer.jobs, "finished job"),
-        arguments.since,
-        answer.core_hours,
-        answer.core_hours_lost,
-        answer.core_hours_saved
+        "\n{}; those that recur used {}, {} of them lost in killed jobs; {} can be saved",
+        looked_at(answer, arguments.since),
+        core_hours(answer.core_hours),
+        Money(answer.core_hours_lost),
+        Money(answer.core_hours_saved)
     );
     text.push_str(&total);
     if let (Some(saved), Some(unit)) = (answer.saved, answer.money_unit) {
@@ -169,13 +178,30 @@ fn tell(answer: &Answer<'_>, arguments: &Advise, terminal: &Terminal) -> Result<
     terminal.print_text(&text)
 }
 
+/// The jobs that were looked at.
+fn looked_at(answer: &Answer<'_>, since: Seconds) -> String {
+    let days = since.0 / 86_400.0;
+    let time =
+        if days >= 1.0 && days.fract() == 0.0 { plural(days as usize, "day") } else { since.to_string() };
+    let own = match answer.own_jobs {
+        0 => String::new(),
+        own => format!(" ({} of harp's own left out)", plural(own, "job")),
+    };
+    format!("{} in the last {time}{own}", plural(answer.jobs, "finished job"))
+}
+
+/// Core-hours with as many digits as say something.
+fn core_hours(hours: f64) -> String {
+    harp_site::format_amount("core-hours", Money(hours))
+}
+
 /// What a change is worth and what it risks.
 fn worth(advice: &Advice, unit: Option<&str>, accepted: f64) -> String {
-    let mut parts = vec![format!("saves {:.1} core-hours", advice.core_hours_saved)];
+    let mut parts = vec![format!("saves {}", core_hours(advice.core_hours_saved))];
     if let (Some(saved), Some(unit)) = (advice.saved, unit) {
         parts.push(harp_site::format_amount(unit, saved));
     }
-    parts.push(format!("reserves {:.1} core-hours less than it could use", advice.core_hours_reserved));
+    parts.push(format!("{} were asked for and not used", core_hours(advice.core_hours_reserved)));
     if let Some(risk) = advice.risk {
         parts.push(format!("risk of being killed at most {}, now {}", share(risk), share(advice.risk_now)));
         let needs = [&advice.time, &advice.memory];
@@ -263,7 +289,11 @@ mod tests {
             text.push_str(&format!("{number}.batch|COMPLETED|0:0|60||1|2||100M|batch\n"));
         }
         let mut found = Vec::new();
-        let mut visit = |job: AccountedJob| found.extend(past(job));
+        let mut visit = |job: AccountedJob| {
+            if !is_own(&job) {
+                found.extend(past(job));
+            }
+        };
         read_accounting("t", text.as_bytes(), &TimeZone::UTC, &mut visit).unwrap();
         found
     }

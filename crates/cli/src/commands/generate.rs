@@ -12,6 +12,7 @@ use harp_core::{Allocation, ConfigurationKey, Host, Run, Scale, Seconds};
 use harp_experiment::PlannedRun;
 use harp_history::Store;
 use harp_measure::{MemoryMethod, Pressure, Recorder, Spent, Stop, Summary, Sweep, SweepEnd, SweepError};
+use harp_report::text::plural;
 use serde::Serialize;
 
 use crate::arguments::Generate;
@@ -75,7 +76,7 @@ pub fn exit_code(some_failed: bool) -> ExitCode {
 
 impl Done {
     fn in_words(&self) -> String {
-        let mut text = format!("{} runs completed", self.completed);
+        let mut text = format!("{} completed", plural(self.completed, "run"));
         for (count, what) in [
             (self.failed, "did not"),
             (self.over_budget, "left out: the budget is used up"),

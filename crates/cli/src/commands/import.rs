@@ -166,6 +166,9 @@ fn from_slurm(
         read_accounting("sacct", source, &TimeZone::UTC, &mut visit)
     };
     let reading = slurm::accounting(&query, &FIELDS, read)??;
+    if reading.jobs == 0 {
+        slurm::check_shown(&query)?;
+    }
     let ids: Vec<String> = kept.iter().map(|job| job.id.to_string()).collect();
     let scripts = if ids.is_empty() { BTreeMap::new() } else { slurm::scripts(&ids)? };
     for (job, id) in kept.iter().zip(&ids) {

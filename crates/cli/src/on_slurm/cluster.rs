@@ -85,7 +85,12 @@ impl Cluster {
             // The place that comes nearest says most.
             let refusal = of_the_partition.max_by_key(|refusal| refusal.reason.available());
             let why = refusal.map_or_else(
-                || "no partition admits it".to_owned(),
+                || match (&self.partition, &allocation.node_type) {
+                    (Some(partition), Some(kind)) => {
+                        format!("partition {partition} has no nodes of type {kind}")
+                    }
+                    _ => "no partition admits it".to_owned(),
+                },
                 |refusal| match &refusal.partition {
                     Some(partition) => format!("partition {partition}: {}", refusal.reason),
                     None => refusal.reason.to_string(),

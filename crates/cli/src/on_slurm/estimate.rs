@@ -84,7 +84,8 @@ impl Estimate {
         let money = |amount: Option<f64>| {
             amount.map(|amount| harp_site::format_amount(&self.money_unit, Money(amount)))
         };
-        let hours = |hours: Option<f64>| hours.map(|hours| format!("{hours:.3} core-hours"));
+        let hours =
+            |hours: Option<f64>| hours.map(|hours| harp_site::format_amount("core-hours", Money(hours)));
         let line = |what: &str, hours: Option<String>, money: Option<String>| {
             let parts: Vec<String> = hours.into_iter().chain(money).collect();
             (!parts.is_empty()).then(|| format!("{what} {}\n", parts.join(", ")))

@@ -105,7 +105,11 @@ impl<'a> OnSlurm<'a> {
         let terminal = self.terminal;
         let knowledge = &Knowledge::of(project)?;
         let plan = sweep::planned(project, &arguments.scale, knowledge)?;
-        let runs = &sweep::remaining(plan.runs, &sweep::outcomes(project)?, arguments.retry_failed);
+        let runs = sweep::remaining(plan.runs, &sweep::outcomes(project)?, arguments.retry_failed);
+        let runs = &match project.read_history()? {
+            Some(store) => self.not_in_queue(project, &runs, &store)?,
+            None => runs,
+        };
         self.check(project, runs)?;
         let runner = vec!["harp".to_owned(), WithinJob::NAME.to_owned()];
         self.with_sweep(project, knowledge, runner, |sweep| {
@@ -120,6 +124,10 @@ impl<'a> OnSlurm<'a> {
             if terminal.json {
                 return terminal.print_json(&estimate.with_scripts(scripts));
             }
+            if runs.is_empty() {
+                terminal.say("nothing is left to submit");
+                return Ok(());
+            }
             terminal.say(&estimate.in_words());
             terminal.print(&scripts.join("\n"))
         })
@@ -133,13 +141,7 @@ impl<'a> OnSlurm<'a> {
         knowledge: &Knowledge,
         store: &Store,
     ) -> Result<(), Failure> {
-        let opened = open_batches(store, &project.experiment.application())?;
-        if !opened.is_empty() {
-            let runs = opened.iter().map(|open| open.batch.len() - open.settled.len()).sum();
-            let runs = plural(runs, "run");
-            self.terminal.say(&format!("going on with {runs} in the queue"));
-        }
-        let fresh: Vec<PlannedRun> = runs.iter().filter(|run| !is_open(&opened, run)).cloned().collect();
+        let fresh = self.not_in_queue(project, runs, store)?;
         if fresh.is_empty() {
             return Ok(());
         }
@@ -148,6 +150,22 @@ impl<'a> OnSlurm<'a> {
             Estimate::of(&self.cluster, &sweep.arrays(&batch_runs(&fresh)), knowledge)
         });
         confirm(&estimate, self.arguments.jobs.yes, self.terminal)
+    }
+
+    /// The runs that are in no job yet; those that are, are told.
+    fn not_in_queue(
+        &self,
+        project: &Project,
+        runs: &[PlannedRun],
+        store: &Store,
+    ) -> Result<Vec<PlannedRun>, Failure> {
+        let opened = open_batches(store, &project.experiment.application())?;
+        if !opened.is_empty() {
+            let runs = opened.iter().map(|open| open.batch.len() - open.settled.len()).sum();
+            let runs = plural(runs, "run");
+            self.terminal.say(&format!("going on with {runs} in the queue"));
+        }
+        Ok(runs.iter().filter(|run| !is_open(&opened, run)).cloned().collect())
     }
 
     /// Asks whether runs may be submitted that nobody can count yet.

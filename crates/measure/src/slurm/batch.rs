@@ -153,6 +153,8 @@ impl BatchFolder {
             .rev()
             .map(str::trim)
             .find(|line| !line.is_empty())
+            // a shell names the script, by a path of the node that nobody can open any more
+            .map(|line| line.rsplit_once("/slurm_script: ").map_or(line, |(_, complaint)| complaint))
             .map(|line| line.chars().take(300).collect())
     }
 
@@ -220,6 +222,19 @@ mod tests {
             assert_eq!(BatchId::of_job_name(&batch.job_name()), Some(id.clone()));
         }
         assert_eq!(BatchId::of_job_name("heat"), None);
+    }
+
+    #[test]
+    fn the_last_words_of_a_job_name_no_file_of_a_node() {
+        let state = tempfile::tempdir().unwrap();
+        let folder = BatchFolder::of(state.path(), &BatchId("0123456789abcdef".into()));
+        assert_eq!(folder.last_words(0), None);
+        fs::create_dir_all(&folder.0).unwrap();
+        let said = "loading\n/var/spool/slurmd/job00046/slurm_script: line 19: module: command not found\n\n";
+        fs::write(folder.0.join("0.log"), said).unwrap();
+        assert_eq!(folder.last_words(0).as_deref(), Some("line 19: module: command not found"));
+        fs::write(folder.0.join("1.log"), "slurmstepd: error: no such node\n").unwrap();
+        assert_eq!(folder.last_words(1).as_deref(), Some("slurmstepd: error: no such node"));
     }
 
     #[test]

@@ -71,6 +71,39 @@ pub fn accounting<T>(
     call::stream("sacct", &arguments, ACCOUNTING_PATIENCE, read)
 }
 
+/// Whether an answer without jobs means that another's jobs are not shown to the person who asks. Accounting
+/// that keeps jobs private complains of nothing: it leaves out what it does not show.
+pub fn check_shown(query: &AccountingQuery) -> Result<(), SlurmError> {
+    let Some(user) = query.user.as_ref().filter(|user| !is_own(user)) else { return Ok(()) };
+    let Ok(configuration) = call::text("sacctmgr", &["show", "configuration"], CONTROLLER_PATIENCE) else {
+        return Ok(());
+    };
+    if keeps_jobs_private(&configuration) {
+        return Err(SlurmError::NotAllowed {
+            command: "sacct",
+            said: format!(
+                "it shows jobs to those who submitted them alone (PrivateData=jobs), and none of {user}"
+            ),
+        });
+    }
+    Ok(())
+}
+
+/// Whether a name or number is that of the person who asks.
+fn is_own(user: &str) -> bool {
+    let is_name = |name: &str| std::env::var(name).is_ok_and(|name| name == user);
+    user == rustix::process::getuid().as_raw().to_string() || is_name("USER") || is_name("LOGNAME")
+}
+
+/// Whether the accounting database, which is told of last, keeps jobs from others.
+fn keeps_jobs_private(configuration: &str) -> bool {
+    let value = |line: &str| {
+        line.split_once('=').filter(|(key, _)| key.trim() == "PrivateData").map(|(_, value)| value.to_owned())
+    };
+    let last = configuration.lines().filter_map(value).next_back();
+    last.is_some_and(|kept| kept.split(',').any(|what| what.trim() == "jobs"))
+}
+
 /// The fields among some that this Slurm knows: one it does not know would make it refuse the whole call.
 fn known_fields<'a>(wanted: &[&'a str]) -> Result<Vec<&'a str>, SlurmError> {
     static KNOWN: OnceLock<Vec<String>> = OnceLock::new();
@@ -117,6 +150,18 @@ fn parted(text: &str) -> BTreeMap<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn accounting_that_keeps_jobs_private_is_known() {
+        let told = |clients: &str, database: &str| {
+            format!(
+                "MessageTimeout         = 10 sec\nPrivateData            = {clients}\n\nSlurmDBD configuration:\nPrivateData            = {database}\nTrackWCKey             = No\n"
+            )
+        };
+        assert!(keeps_jobs_private(&told("none", "accounts,jobs")));
+        assert!(!keeps_jobs_private(&told("jobs", "none")), "that holds for the queue");
+        assert!(!keeps_jobs_private(""));
+    }
 
     #[test]
     fn scripts_are_parted_by_their_jobs() {

@@ -136,6 +136,7 @@ fn any_site() -> impl Strategy<Value = Site> {
                 max_nodes: cores,
                 weights,
                 automatic: flag,
+                preemptible: !flag,
                 default: !flag,
                 ..Partition::new("p", vec!["node-1".into()])
             };

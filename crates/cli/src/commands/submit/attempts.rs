@@ -13,7 +13,7 @@ use crate::failure::Failure;
 pub struct Made {
     outcome: Outcome,
     walltime: Option<f64>,
-    peak_memory: Option<u64>,
+    pub peak_memory: Option<u64>,
     pub cost: Option<f64>,
 }
 
@@ -33,18 +33,15 @@ impl Made {
     }
 }
 
-/// The attempts at a case so far, oldest first.
-pub fn made_before(store: &Store, case: &Case<'_>) -> Result<Vec<Made>, Failure> {
+/// The attempts at a case so far, oldest first, the last of which asked for so much memory.
+pub fn made_before(store: &Store, case: &Case<'_>, last: Option<Bytes>) -> Result<Vec<Made>, Failure> {
     let application = case.project().experiment.application();
     let key = case.configuration().key();
     let attempts = store.attempts(&application, &key, case.repetition())?;
-    let made = attempts.into_iter().map(|recorded| {
+    let outcomes: Vec<&Outcome> = attempts.iter().map(|recorded| &recorded.run.outcome).collect();
+    let asked = memory_asked(&outcomes, last);
+    let made = attempts.into_iter().zip(asked).map(|(recorded, memory)| {
         let run = recorded.run;
-        // an attempt that ran out of memory had what it was killed at
-        let memory = match &run.outcome {
-            Outcome::OutOfMemory { limit: Some(limit) } => Some(*limit),
-            _ => case.planned_memory(),
-        };
         // one that never began was never charged
         let time = run.usage.walltime.unwrap_or_default();
         Made {
@@ -55,4 +52,35 @@ pub fn made_before(store: &Store, case: &Case<'_>) -> Result<Vec<Made>, Failure>
         }
     });
     Ok(made.collect())
+}
+
+/// The memory each attempt asked for. One that ran out of it had what it was killed at; any other is followed
+/// by one that asks for the same.
+fn memory_asked(outcomes: &[&Outcome], last: Option<Bytes>) -> Vec<Option<Bytes>> {
+    let mut memory = last;
+    let mut asked: Vec<Option<Bytes>> = Vec::with_capacity(outcomes.len());
+    for outcome in outcomes.iter().rev() {
+        if let Outcome::OutOfMemory { limit: Some(limit) } = outcome {
+            memory = Some(*limit);
+        }
+        asked.push(memory);
+    }
+    asked.reverse();
+    asked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_attempt_after_one_out_of_memory_is_priced_with_what_it_asked_for() {
+        let out_of_memory = |limit: u64| Outcome::OutOfMemory { limit: Some(Bytes(limit)) };
+        let timed_out = Outcome::TimedOut { limit: Seconds(60.0) };
+        let outcomes =
+            [&timed_out, &out_of_memory(100), &timed_out, &out_of_memory(200), &Outcome::Completed];
+        let asked = memory_asked(&outcomes, Some(Bytes(400)));
+        assert_eq!(asked, [100, 100, 200, 200, 400].map(|bytes| Some(Bytes(bytes))));
+        assert_eq!(memory_asked(&[&timed_out], None), [None]);
+    }
 }

@@ -6,8 +6,8 @@ mod case;
 
 use std::process::ExitCode;
 
-use harp_advise::{Attempt, Caps, Next, TimeGrowth, next_attempt};
-use harp_core::{Money, Outcome, Reexecution};
+use harp_advise::{Attempt, Caps, Ended, Next, TimeGrowth, next_attempt};
+use harp_core::{Bytes, Money, Outcome, Reexecution};
 use harp_measure::Stop;
 use serde::Serialize;
 
@@ -123,11 +123,13 @@ pub fn submit(arguments: &Submit, terminal: &Terminal) -> Result<ExitCode, Failu
         // one that was in the queue when harp was killed asks for what it asked for then
         attempt = case.in_queue_asks().unwrap_or(attempt);
         let outcome = case.run(&attempt, &mut store, &stop, terminal)?;
-        answer.attempts = made_before(&store, &case)?;
+        answer.attempts = made_before(&store, &case, attempt.memory)?;
         let spent: Option<Money> = answer.attempts.iter().map(|made| made.cost.map(Money)).sum();
         answer.total_cost = spent.map(|spent| spent.0);
         let made = u32::try_from(answer.attempts.len()).unwrap_or(u32::MAX);
-        let next = next_attempt(&outcome, &attempt, made, spent, &caps, growth, &|next| case.price(next));
+        let peak_memory = answer.attempts.last().and_then(|made| made.peak_memory).map(Bytes);
+        let ended = Ended { asked: &attempt, outcome: &outcome, peak_memory };
+        let next = next_attempt(&ended, made, spent, &caps, growth, &|next| case.price(next));
         answer.outcome = Some(outcome);
         match next {
             Next::Done => break,
