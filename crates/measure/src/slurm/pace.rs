@@ -33,7 +33,7 @@ impl Pace {
 
     /// For accounting, which searches a database: while jobs are in the queue, there is time.
     pub(super) fn of_accounting() -> Pace {
-        Pace::new(Duration::from_secs(10), 50)
+        Pace::new(Duration::from_secs(20), 50)
     }
 
     fn new(shortest: Duration, gentleness: u32) -> Pace {

@@ -35,8 +35,11 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
 /// … and, while nothing happens, at most: they may be on a file system that many share.
 const LONGEST_BETWEEN_LOOKS: Duration = Duration::from_secs(4);
 
+/// Where every run has left its result and Slurm's word alone is awaited, the time between looks at the clock.
+const AWAITING: Duration = Duration::from_millis(50);
+
 /// While the queue's word changes nothing yet, it is asked this seldom, at least.
-const LEISURE: Duration = Duration::from_secs(3);
+const LEISURE: Duration = Duration::from_secs(5);
 
 /// What must survive: kept by whoever has a database.
 pub trait Ledger {
@@ -208,7 +211,7 @@ impl State<'_, '_> {
             }
             self.open.retain(|batch| !batch.is_settled());
             if !self.open.is_empty() {
-                thread::sleep(BETWEEN_LOOKS);
+                thread::sleep(if self.is_awaiting() { AWAITING } else { BETWEEN_LOOKS });
             }
         }
     }
@@ -230,10 +233,15 @@ impl State<'_, '_> {
     /// its word alone is awaited.
     fn is_queue_due(&self) -> bool {
         let now = Instant::now();
-        if self.open.iter().all(Open::has_all_results) {
+        if self.is_awaiting() {
             return self.pace.is_awaited(now);
         }
         self.pace.is_due(now, if self.pending.is_empty() { LEISURE } else { Duration::ZERO })
+    }
+
+    /// Whether every run in a job has left its result, and only Slurm's word about it is missing.
+    fn is_awaiting(&self) -> bool {
+        self.open.iter().all(Open::has_all_results)
     }
 
     /// Asks Slurm: the queue once, and accounting once if something has left it. While Slurm is down,
