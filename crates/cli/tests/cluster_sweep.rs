@@ -8,6 +8,8 @@ mod support;
 mod sweeps;
 
 use std::fs;
+use std::thread::sleep;
+use std::time::Duration;
 
 use cluster::Cluster;
 use sweeps::{begin, history, jobs_of, keys, starts, wait_until};
@@ -285,4 +287,31 @@ fn nothing_is_submitted_without_a_yes_and_what_cannot_run_is_refused() {
     let output =
         support::harp(here, &["generate", "--on", "slurm"]).env("PATH", "/nonexistent").output().unwrap();
     assert_eq!(output.status.code(), Some(6), "{}", support::stderr(&output));
+}
+
+/// The queue is asked from outside all the while: never more tasks of the sweep than allowed, and the
+/// allowance is used.
+#[test]
+fn no_more_jobs_are_in_the_queue_than_allowed() {
+    let cluster = Cluster::shared();
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let experiment = "name = 'capped'\n[program]\ncommand = \"sh -c 'sleep 1; true {n}'\"\n[parameters.n]\n\
+                      sd = { from = 1, to = 10, step = 1 }\n[allocation]\ncores = 1\nmemory = '100M'\n\
+                      [design]\ntimeout = '50s'\n[learn]\ntargets = ['walltime']\n";
+    fs::write(here.join("harp.toml"), experiment).unwrap();
+    let call = ["generate", "--on", "slurm", "--yes", "--pack", "0", "--time", "1m", "--max-jobs", "3"];
+    let mut harp = begin(cluster, here, &call);
+    let mut most = 0;
+    let status = loop {
+        let queue = cluster.ask("squeue", &["--array", "-h", "-o", "%j"]);
+        most = most.max(queue.lines().filter(|name| name.starts_with("harp-capped-")).count());
+        if let Some(status) = harp.try_wait().unwrap() {
+            break status;
+        }
+        sleep(Duration::from_millis(100));
+    };
+    assert!(status.success(), "{}", fs::read_to_string(here.join("harp.log")).unwrap_or_default());
+    assert_eq!(most, 3);
+    assert_eq!(history(here).len(), 10);
 }
