@@ -38,7 +38,7 @@ pub struct Imported {
     pub unfinished: u64,
     /// Jobs that were taken away before they began.
     pub never_started: u64,
-    /// Jobs that harp submitted from this history: their runs are in it.
+    /// Jobs that harp submitted: their runs are in the history they were submitted from.
     pub own: u64,
     /// Jobs that a rule recognised.
     pub recognised: u64,
@@ -116,6 +116,11 @@ impl<'a> Importer<'a> {
             Some(recovered) => {
                 self.imported.recognised += 1;
                 (recovered.application, recovered.parameters, recovered.scale)
+            }
+            // harp's job of another folder: a batch of runs, which are in the history there
+            None if harp_slurm::batch_of_job_name(name).is_some() => {
+                self.imported.own += 1;
+                return Ok(None);
             }
             // A job no rule speaks of is kept under its own name; what its parameters were is not known.
             None if !self.taken.contains(name) => {

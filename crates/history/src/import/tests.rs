@@ -54,6 +54,20 @@ fn jobs_become_runs_once_and_only_once() {
     assert_eq!(store.runs(None).unwrap().len() as u64, first.new);
 }
 
+/// A batch of runs is no application; where somebody's rule speaks of it, it is what the rule says.
+#[test]
+fn jobs_harp_submitted_elsewhere_are_left_to_the_history_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&folder.path().join("h.sqlite")).unwrap();
+    let mut job = jobs().into_iter().find(|job| job.id.job == 4).unwrap();
+    job.name = Some("harp-heat-0123456789abcdef".into());
+    let imported = import(&mut store, &Rules::default(), std::slice::from_ref(&job));
+    assert_eq!((imported.own, imported.new), (1, 0));
+    let rules = "[[rule]]\npattern = 'harp-(?<application>heat)-'";
+    let imported = import(&mut store, &Rules::parse("rules.toml", rules).unwrap(), &[job]);
+    assert_eq!((imported.own, imported.new, imported.recognised), (0, 1, 1));
+}
+
 #[test]
 fn rules_recover_application_and_parameters() {
     let folder = tempfile::tempdir().unwrap();
