@@ -29,14 +29,13 @@ impl Reexecution {
 
     /// Limits asked for, one an attempt, until one holds the actual need.
     pub fn attempts(self, first: f64, actual: f64) -> Vec<f64> {
+        self.limits(first, actual).collect()
+    }
+
+    fn limits(self, first: f64, actual: f64) -> impl Iterator<Item = f64> {
         // A request of nothing would never grow; a thousandth of the need is as good a start.
-        let mut limit = if first > 0.0 { first } else { actual / 1000.0 };
-        let mut limits = vec![limit];
-        while limit < actual {
-            limit = self.after(limit);
-            limits.push(limit);
-        }
-        limits
+        let first = if first > 0.0 { first } else { actual / 1000.0 };
+        std::iter::successors(Some(first), move |limit| (*limit < actual).then(|| self.after(*limit)))
     }
 
     /// The limit after one that was too small. What exceeds the maximum grows on from there.
@@ -49,13 +48,13 @@ impl Reexecution {
 
     /// All that was asked for, in units of the target.
     pub fn reserved(self, first: f64, actual: f64) -> f64 {
-        self.attempts(first, actual).iter().sum()
+        self.limits(first, actual).sum()
     }
 
     /// All that was used: killed attempts whole, the last one only as long as it ran.
     pub fn used(self, first: f64, actual: f64) -> f64 {
-        let attempts = self.attempts(first, actual);
-        attempts[..attempts.len() - 1].iter().sum::<f64>() + actual
+        let killed: f64 = self.limits(first, actual).filter(|limit| *limit < actual).sum();
+        killed + actual
     }
 
     /// How much more an under-prediction costs than an over-prediction of the same factor, on average

@@ -180,11 +180,15 @@ fn mean_reserved_ratio(judged: &[Judged], factor: f64, reexecution: Reexecution)
 /// The request for which least is reserved, as a multiple of the truth, when the truth is one of these,
 /// all equally likely. A multiple: the mean of what is reserved itself hangs on the farthest tail.
 pub(crate) fn cheapest_request(truths: &[f64], reexecution: Reexecution) -> f64 {
-    let cost =
-        |request: f64| truths.iter().map(|&truth| reserved(reexecution, request, truth) / truth).sum::<f64>();
     let mut best = (f64::INFINITY, f64::NAN);
     for &request in truths {
-        let cost = cost(request);
+        let mut cost = 0.0;
+        for &truth in truths {
+            cost += reserved(reexecution, request, truth) / truth;
+            if cost >= best.0 {
+                break;
+            }
+        }
         if cost < best.0 {
             best = (cost, request);
         }

@@ -1,6 +1,7 @@
 //! How a built model does on runs whose truth is known and which it has not seen.
 
 use harp_core::{Dataset, Prediction, Reexecution, Row, Scores};
+use rayon::prelude::*;
 
 use crate::model::case_of;
 use crate::{LearnError, TargetModel};
@@ -42,18 +43,19 @@ impl TargetModel {
         dataset: &Dataset,
         wanted: impl Fn(&Row) -> bool,
     ) -> Result<Evaluation, LearnError> {
-        let mut cases = Vec::new();
-        let mut censored_runs = 0;
+        let (mut known, mut censored_runs) = (Vec::new(), 0);
         for (index, row) in dataset.rows.iter().enumerate().filter(|(_, row)| wanted(row)) {
             match row.observed.exact() {
-                Some(actual) if actual > 0.0 => {
-                    let prediction = self.predict(&case_of(&dataset.columns, row))?;
-                    cases.push(EvaluatedCase { row: index, actual, prediction });
-                }
+                Some(actual) if actual > 0.0 => known.push((index, row, actual)),
                 Some(_) => {}
                 None => censored_runs += 1,
             }
         }
+        let evaluated = |&(row, cells, actual): &(usize, &Row, f64)| {
+            let prediction = self.predict(&case_of(&dataset.columns, cells))?;
+            Ok(EvaluatedCase { row, actual, prediction })
+        };
+        let cases = known.par_iter().map(evaluated).collect::<Result<_, LearnError>>()?;
         Ok(Evaluation::of(cases, censored_runs, self.reexecution))
     }
 }
