@@ -1,6 +1,7 @@
 //! Taking figures from a program's output, and judging whether a run succeeded, from texts the
 //! caller has read.
 
+use harp_core::median;
 use serde_json::Value as Json;
 use thiserror::Error;
 
@@ -36,39 +37,54 @@ pub enum MetricError {
 }
 
 impl<P> MetricRule<P> {
-    /// The figure in the text of the rule's source.
+    /// The figure in a text.
     pub fn value(&self, text: &str) -> Result<f64, MetricError> {
-        let found = match &self.extraction {
+        let found = self.found(text)?;
+        if self.take == Take::Count {
+            return Ok(found.len() as f64);
+        }
+        let chosen = match self.take {
+            Take::First => found.first().map(std::slice::from_ref),
+            Take::Last => found.last().map(std::slice::from_ref),
+            _ => Some(found.as_slice()),
+        };
+        let mut numbers = self.read(chosen.unwrap_or_default())?;
+        let sum: f64 = numbers.iter().sum();
+        Ok(match self.take {
+            Take::Mean => sum / numbers.len() as f64,
+            Take::Median => median(&mut numbers).unwrap_or(sum),
+            Take::Max => numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            Take::Min => numbers.iter().copied().fold(f64::INFINITY, f64::min),
+            Take::First | Take::Last | Take::Sum | Take::Count => sum,
+        })
+    }
+
+    /// Every number in a text that the figure may be taken from, whichever it is; none is an error.
+    pub fn numbers(&self, text: &str) -> Result<Vec<f64>, MetricError> {
+        self.read(&self.found(text)?)
+    }
+
+    fn found(&self, text: &str) -> Result<Vec<String>, MetricError> {
+        Ok(match &self.extraction {
             Extraction::Pattern(pattern) => pattern
                 .captures_iter(text)
                 .filter_map(|captures| captures.name("value").map(|value| value.as_str().to_owned()))
                 .collect(),
             Extraction::Json(path) => self.json_values(path, text)?,
             Extraction::Csv(column) => csv_column(text, column),
-        };
-        if self.take == Take::Count {
-            return Ok(found.len() as f64);
-        }
-        let what = match &self.extraction {
-            Extraction::Pattern(pattern) => format!("the pattern `{}`", pattern.as_str()),
-            Extraction::Json(path) => format!("`{path}`"),
-            Extraction::Csv(column) => format!("a column `{column}` with values"),
-        };
-        let absent = || MetricError::Absent { name: self.name.clone(), what: what.clone() };
-        let chosen = match self.take {
-            Take::First => found.first().map(std::slice::from_ref),
-            Take::Last => found.last().map(std::slice::from_ref),
-            _ => Some(found.as_slice()),
-        };
-        let texts = chosen.filter(|texts| !texts.is_empty()).ok_or_else(absent)?;
-        let numbers: Vec<f64> = texts.iter().map(|text| self.number(text)).collect::<Result<_, _>>()?;
-        let sum: f64 = numbers.iter().sum();
-        Ok(match self.take {
-            Take::Mean => sum / numbers.len() as f64,
-            Take::Max => numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            Take::Min => numbers.iter().copied().fold(f64::INFINITY, f64::min),
-            Take::First | Take::Last | Take::Sum | Take::Count => sum,
         })
+    }
+
+    fn read(&self, texts: &[String]) -> Result<Vec<f64>, MetricError> {
+        if texts.is_empty() {
+            let what = match &self.extraction {
+                Extraction::Pattern(pattern) => format!("the pattern `{}`", pattern.as_str()),
+                Extraction::Json(path) => format!("`{path}`"),
+                Extraction::Csv(column) => format!("a column `{column}` with values"),
+            };
+            return Err(MetricError::Absent { name: self.name.clone(), what });
+        }
+        texts.iter().map(|text| self.number(text)).collect()
     }
 
     fn number(&self, text: &str) -> Result<f64, MetricError> {
@@ -197,10 +213,13 @@ mod tests {
             (Take::Sum, 7.5),
             (Take::Max, 4.5),
             (Take::Min, 1.0),
+            (Take::Median, 2.0),
             (Take::Count, 3.0),
         ] {
             assert_eq!(rule(pattern(r"epoch took (?<value>\S+)"), take).value(text), Ok(expected));
         }
+        let even = rule(pattern(r"(?<value>\d+)"), Take::Median).value("8 2 1 100");
+        assert_eq!(even, Ok(5.0), "the mean of the two in the middle");
         let absent = rule(pattern("(?<value>x+)"), Take::Last).value(text).unwrap_err();
         assert_eq!(absent.to_string(), "metric `m`: the pattern `(?<value>x+)` does not occur");
         let text = rule(pattern("(?<value>took)"), Take::Last).value(text).unwrap_err();

@@ -135,6 +135,8 @@ pub enum Take {
     Last,
     /// Their mean.
     Mean,
+    /// The middle one, or the mean of the two in the middle.
+    Median,
     /// Their sum.
     Sum,
     /// The largest.

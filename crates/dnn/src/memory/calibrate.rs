@@ -1,6 +1,6 @@
 //! Measured peaks say what a framework takes beside the formula, and how far the formula was off.
 
-use harp_core::Bytes;
+use harp_core::{Bytes, median};
 use serde::Serialize;
 
 use crate::ModelError;
@@ -86,17 +86,11 @@ fn fit(peaks: &[Measured]) -> Overhead {
         }
     }
     let factor = match peaks.len() >= ENOUGH_FOR_FACTOR && slopes.len() >= ENOUGH_FOR_FACTOR {
-        true => median(&mut slopes).clamp(FACTORS.0, FACTORS.1),
+        true => median(&mut slopes).unwrap_or(1.0).clamp(FACTORS.0, FACTORS.1),
         false => 1.0,
     };
     let mut rests: Vec<f64> = peaks.iter().map(|peak| peak.peak - factor * peak.formula).collect();
-    Overhead { fixed: Bytes(median(&mut rests).max(0.0).round() as u64), factor }
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    if values.len() % 2 == 1 { values[middle] } else { (values[middle - 1] + values[middle]) / 2.0 }
+    Overhead { fixed: Bytes(median(&mut rests).unwrap_or(0.0).max(0.0).round() as u64), factor }
 }
 
 #[cfg(test)]

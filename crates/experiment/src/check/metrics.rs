@@ -32,6 +32,7 @@ fn take_named(word: &str) -> Take {
     match word {
         "first" => Take::First,
         "mean" => Take::Mean,
+        "median" => Take::Median,
         "sum" => Take::Sum,
         "max" => Take::Max,
         "min" => Take::Min,

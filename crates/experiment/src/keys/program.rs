@@ -188,7 +188,7 @@ pub(crate) static METRIC: Table = Table {
         ),
         key(
             "take",
-            Shape::Choice(&["first", "last", "mean", "sum", "max", "min", "count"]),
+            Shape::Choice(&["first", "last", "mean", "median", "sum", "max", "min", "count"]),
             "\"last\"",
             "Which of several occurrences counts.",
             r#""mean""#,

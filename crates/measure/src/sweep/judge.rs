@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use harp_core::{Metrics, Outcome};
+use harp_core::{Metrics, Outcome, median};
 use harp_experiment::{Extraction, MetricError, MetricRule, Rendered, Source, SuccessRule, Take};
 
 use super::text::{PIECE, Pieces};
@@ -113,11 +113,13 @@ struct Gathered<'a> {
     /// For a mean: the sum; otherwise the figure.
     value: Option<Result<f64, MetricError>>,
     count: f64,
+    /// For a median: all of them.
+    numbers: Vec<f64>,
 }
 
 impl<'a> Gathered<'a> {
     fn new(rule: &'a MetricRule) -> Self {
-        Self { rule, value: None, count: 0.0 }
+        Self { rule, value: None, count: 0.0, numbers: Vec::new() }
     }
 
     fn add(&mut self, piece: &str) {
@@ -127,6 +129,10 @@ impl<'a> Gathered<'a> {
                 self.count += with(Take::Count).unwrap_or(0.0);
                 with(Take::Sum)
             }
+            Take::Median => self.rule.numbers(piece).map(|numbers| {
+                self.numbers.extend(numbers);
+                0.0
+            }),
             _ => self.rule.value(piece),
         };
         self.value = match (self.value.take(), found) {
@@ -145,15 +151,16 @@ impl<'a> Gathered<'a> {
         match self.rule.take {
             Take::First => before,
             Take::Last => found,
-            Take::Mean | Take::Sum | Take::Count => Ok(before? + found?),
+            Take::Mean | Take::Median | Take::Sum | Take::Count => Ok(before? + found?),
             Take::Max => Ok(before?.max(found?)),
             Take::Min => Ok(before?.min(found?)),
         }
     }
 
-    fn result(self) -> Result<f64, MetricError> {
+    fn result(mut self) -> Result<f64, MetricError> {
         match (self.value, self.rule.take) {
             (Some(sum), Take::Mean) => Ok(sum? / self.count),
+            (Some(read), Take::Median) => read.map(|none| median(&mut self.numbers).unwrap_or(none)),
             (Some(value), _) => value,
             // The rule itself has the words for what is absent.
             (None, _) => self.rule.value(""),
@@ -167,8 +174,8 @@ mod tests {
 
     use super::*;
 
-    const ALL: [Take; 7] =
-        [Take::First, Take::Last, Take::Mean, Take::Sum, Take::Max, Take::Min, Take::Count];
+    const ALL: [Take; 8] =
+        [Take::First, Take::Last, Take::Mean, Take::Median, Take::Sum, Take::Max, Take::Min, Take::Count];
 
     fn rule(extraction: Extraction, take: Take) -> MetricRule {
         MetricRule { name: "figure".into(), from: Source::Stdout, extraction, take }
