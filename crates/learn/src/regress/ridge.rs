@@ -53,7 +53,8 @@ impl Problem<'_> {
         let design = DMatrix::from_fn(count, width, |row, column| {
             (self.rows[row][column] - means[column]) * scales[column] * weights[row].sqrt()
         });
-        let gram = design.tr_mul(&design);
+        // the product of matrices is blocked, which `tr_mul` is not
+        let gram = design.transpose() * &design;
         if !gram.iter().all(|value| value.is_finite()) || !centre.is_finite() {
             return None;
         }
