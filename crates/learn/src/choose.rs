@@ -178,22 +178,26 @@ fn mean_reserved_ratio(judged: &[Judged], factor: f64, reexecution: Reexecution)
 }
 
 /// The request for which least is reserved, as a multiple of the truth, when the truth is one of these,
-/// all equally likely. A multiple: the mean of what is reserved itself hangs on the farthest tail.
-pub(crate) fn cheapest_request(truths: &[f64], reexecution: Reexecution) -> f64 {
-    let mut best = (f64::INFINITY, f64::NAN);
+/// all equally likely, lowest first; of those that cost at most `indifference` more than the cheapest, the
+/// largest. A multiple: the mean of what is reserved itself hangs on the farthest tail.
+pub(crate) fn cheapest_request(truths: &[f64], reexecution: Reexecution, indifference: f64) -> f64 {
+    let (mut least, mut cheap) = (f64::INFINITY, Vec::new());
     for &request in truths {
+        let most = least * (1.0 + indifference);
         let mut cost = 0.0;
         for &truth in truths {
             cost += reserved(reexecution, request, truth) / truth;
-            if cost >= best.0 {
+            if cost > most {
                 break;
             }
         }
-        if cost < best.0 {
-            best = (cost, request);
+        if cost <= most {
+            least = least.min(cost);
+            cheap.push((request, cost));
         }
     }
-    best.1
+    let most = least * (1.0 + indifference);
+    cheap.iter().rev().find(|(_, cost)| *cost <= most).map_or(f64::NAN, |(request, _)| *request)
 }
 
 /// As [`Reexecution::reserved`], bounded when the first request is tiny.
@@ -210,7 +214,27 @@ mod tests {
     fn the_farthest_tail_does_not_decide() {
         let mut truths: Vec<f64> = (1..64).map(|index| 10.0 + f64::from(index) / 64.0).collect();
         truths.push(1e9);
-        let request = cheapest_request(&truths, Reexecution::default());
+        let request = cheapest_request(&truths, Reexecution::default(), 0.0);
         assert!(request < 11.0, "{request}");
+    }
+
+    /// Against every request tried by itself.
+    #[test]
+    fn of_requests_that_cost_about_the_same_the_largest_is_made() {
+        let truths: Vec<f64> = (0..64).map(|index| 10.0 * (f64::from(index) / 32.0).exp()).collect();
+        let reexecution = Reexecution::default();
+        let cost = |request: f64| {
+            truths.iter().map(|&truth| reexecution.reserved(request, truth) / truth).sum::<f64>()
+        };
+        let least = truths.iter().map(|&request| cost(request)).fold(f64::INFINITY, f64::min);
+        let mut before = 0.0;
+        for indifference in [0.0, 0.02, 0.05, 0.2] {
+            let cheap = truths.iter().filter(|&&request| cost(request) <= least * (1.0 + indifference));
+            let found = cheapest_request(&truths, reexecution, indifference);
+            assert_eq!(cheap.copied().fold(0.0, f64::max), found);
+            assert!(found >= before);
+            before = found;
+        }
+        assert!(before > cheapest_request(&truths, reexecution, 0.0));
     }
 }

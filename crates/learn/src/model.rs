@@ -19,6 +19,9 @@ use crate::{Candidate, Feature, LearnError, Measured};
 
 /// Equally likely truths from which the cheapest request is found.
 const COST_POINTS: usize = 64;
+/// Where no run of the size was ever seen, intervals are narrower than the truth as often as not: of requests
+/// that are expected to cost so little more than the cheapest, the largest is made there.
+const INDIFFERENCE: f64 = 0.05;
 /// What a prediction may be at all.
 const SMALLEST: f64 = 1e-300;
 const LARGEST: f64 = 1e300;
@@ -118,7 +121,11 @@ impl TargetModel {
                 let level = |index: usize| (index as f64 + 0.5) / COST_POINTS as f64;
                 let truths: Vec<f64> =
                     (0..COST_POINTS).map(|index| distribution.quantile(level(index))).collect();
-                cheapest_request(&truths, self.reexecution)
+                let indifference = match self.validation {
+                    Validation::Largest => INDIFFERENCE,
+                    _ => 0.0,
+                };
+                cheapest_request(&truths, self.reexecution, indifference)
             }
         };
         // Memory a little short kills a job as surely as memory far short, and a little more costs
