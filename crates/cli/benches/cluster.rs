@@ -23,7 +23,7 @@ fn main() {
         .status();
     assert!(started.unwrap().success(), "the testbed does not start");
     let cluster = Cluster { configuration: folder.join("client/slurm.conf") };
-    println!("{TASKS} tasks of one second on 16 cores");
+    println!("{TASKS} tasks of one second, twelve at a time");
     // A controller is slower the more jobs it remembers, so the first array of all has an easy time: it does not
     // count, and who goes first changes from round to round.
     println!("by hand, on a fresh cluster: {:.1} s", cluster.by_hand().accounted);

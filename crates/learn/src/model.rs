@@ -19,8 +19,8 @@ use crate::{Candidate, Feature, LearnError, Measured};
 
 /// Equally likely truths from which the cheapest request is found.
 const COST_POINTS: usize = 64;
-/// Where no run of the size was ever seen, intervals are narrower than the truth as often as not: of requests
-/// that are expected to cost so little more than the cheapest, the largest is made there.
+/// Where no run of the size was ever seen, intervals hold the truth less often than they say: of requests that
+/// are expected to cost at most this share more than the cheapest, the largest is made there.
 const INDIFFERENCE: f64 = 0.05;
 /// What a prediction may be at all.
 const SMALLEST: f64 = 1e-300;

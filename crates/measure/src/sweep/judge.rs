@@ -110,7 +110,7 @@ fn heading(rule: &MetricRule, first: &str) -> String {
 /// The figure of the pieces so far.
 struct Gathered<'a> {
     rule: &'a MetricRule,
-    /// For a mean: the sum; otherwise the figure.
+    /// For a mean: the sum; for a median: whether all could be read; otherwise the figure.
     value: Option<Result<f64, MetricError>>,
     count: f64,
     /// For a median: all of them.
