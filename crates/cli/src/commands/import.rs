@@ -201,7 +201,7 @@ fn tell(
         (imported.kept, "kept as the rules of an earlier import had them"),
         (imported.unfinished, "not finished"),
         (imported.never_started, "never started"),
-        (imported.own, "submitted by harp and recorded already"),
+        (imported.own, "submitted by harp, whose runs are in the history they were submitted from"),
         (imported.left_out, "left out, because no rule fits them and their name is an application of a rule"),
         (imported.without_memory, "without a figure for memory"),
     ];
