@@ -66,7 +66,7 @@ fn draw(digit: usize, chance: &mut Chance) -> Vec<f32> {
 }
 
 /// Numbers by row.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Matrix {
     columns: usize,
     values: Vec<f32>,
@@ -81,20 +81,27 @@ impl Matrix {
         self.values.chunks(self.columns)
     }
 
-    fn transposed(&self) -> Matrix {
-        let rows = self.values.len() / self.columns;
-        let mut values = Vec::with_capacity(self.values.len());
-        for column in 0..self.columns {
-            values.extend(self.values.iter().skip(column).step_by(self.columns));
+    /// Becomes another one with rows and columns exchanged. Like all below it keeps its memory, so that
+    /// nothing is asked of the system while training: how long that takes is never the same twice.
+    fn transpose(&mut self, of: &Matrix) {
+        self.columns = of.values.len() / of.columns;
+        self.values.resize(of.values.len(), 0.0);
+        for (row, values) in of.rows().enumerate() {
+            for (column, &value) in values.iter().enumerate() {
+                self.values[column * self.columns + row] = value;
+            }
         }
-        Matrix::new(rows, values)
     }
 
-    /// This matrix times another, of which each row is a column. One product is added after the other, as
-    /// by hand: slow, but what else the processor does hardly changes how long it takes.
-    fn times<'a>(&'a self, other: &'a Matrix) -> impl Iterator<Item = f32> + 'a {
+    /// Becomes the product of two, of which each row of the second is a column. One product is added after
+    /// the other, as by hand: slow, but what else the processor does hardly changes how long it takes.
+    fn multiply(&mut self, left: &Matrix, right: &Matrix) {
         let dot = |left: &[f32], right: &[f32]| left.iter().zip(right).map(|(l, r)| l * r).sum::<f32>();
-        self.rows().flat_map(move |left| other.rows().map(move |right| dot(left, right)))
+        self.columns = right.values.len() / right.columns;
+        self.values.clear();
+        for row in left.rows() {
+            self.values.extend(right.rows().map(|column| dot(row, column)));
+        }
     }
 }
 
@@ -112,12 +119,11 @@ impl Layer {
         Layer { weights: Matrix::new(inputs, weights), biases: vec![0.0; outputs] }
     }
 
-    fn forward(&self, inputs: &Matrix) -> Matrix {
-        let mut out = Matrix::new(self.biases.len(), inputs.times(&self.weights).collect());
+    fn forward(&self, inputs: &Matrix, out: &mut Matrix) {
+        out.multiply(inputs, &self.weights);
         for row in out.values.chunks_mut(self.biases.len()) {
             row.iter_mut().zip(&self.biases).for_each(|(value, bias)| *value += bias);
         }
-        out
     }
 }
 
@@ -147,11 +153,13 @@ impl Gradients {
     }
 
     /// Adds the gradients of one layer, whose inputs these were.
-    fn add(&mut self, layer: usize, inputs: &Matrix, back: &Matrix) {
+    fn add(&mut self, layer: usize, inputs: &Matrix, back: &Matrix, spare: &mut [Matrix; 3]) {
+        let [back_by_output, inputs_by_place, found] = spare;
+        back_by_output.transpose(back);
+        inputs_by_place.transpose(inputs);
+        found.multiply(back_by_output, inputs_by_place);
         let sum = &mut self.layers[layer];
-        let (back_by_output, inputs) = (back.transposed(), inputs.transposed());
-        let found = back_by_output.times(&inputs);
-        sum.weights.values.iter_mut().zip(found).for_each(|(sum, found)| *sum += found);
+        sum.weights.values.iter_mut().zip(&found.values).for_each(|(sum, found)| *sum += found);
         for row in back.rows() {
             sum.biases.iter_mut().zip(row).for_each(|(sum, back)| *sum += back);
         }
@@ -173,86 +181,145 @@ impl Gradients {
 const WINDOW: usize = 3;
 const PLACES: usize = WINDOW * WINDOW;
 
-/// Every pixel's window, as far as it lies inside the picture: the pixel, places in the window, pixels there.
-fn windows(side: usize) -> impl Iterator<Item = (usize, usize, usize)> {
-    (0..side * side).flat_map(move |pixel| {
-        (0..PLACES).filter_map(move |place| {
-            let row = (pixel / side + place / WINDOW).wrapping_sub(WINDOW / 2);
-            let column = (pixel % side + place % WINDOW).wrapping_sub(WINDOW / 2);
-            (row < side && column < side).then_some((pixel, place, row * side + column))
-        })
-    })
+/// What a layer saw of a sample. Pixels are stored by place, then by channel, with an edge of zeros around
+/// them, so that every row of a window is one piece.
+#[derive(Default)]
+struct Seen {
+    side: usize,
+    channels: usize,
+    edged: Vec<f32>,
+    /// The largest of every 2×2 results above 0, and where it was.
+    largest: Vec<f32>,
+    places: Vec<usize>,
 }
 
-/// The windows of a picture, a row for each pixel, and back again: the sum of what windows say of a pixel.
-/// Pixels are stored by place, then by channel.
-fn unfold(picture: &[f32], side: usize, channels: usize) -> Matrix {
-    let width = PLACES * channels;
-    let mut values = vec![0.0; side * side * width];
-    for (pixel, place, from) in windows(side) {
-        let to = pixel * width + place * channels;
-        values[to..to + channels].copy_from_slice(&picture[from * channels..(from + 1) * channels]);
+impl Seen {
+    fn wide(&self) -> usize {
+        self.side + WINDOW - 1
     }
-    Matrix::new(width, values)
-}
 
-fn fold(unfolded: &Matrix, side: usize, channels: usize) -> Vec<f32> {
-    let mut picture = vec![0.0; side * side * channels];
-    for (pixel, place, to) in windows(side) {
-        let from = pixel * unfolded.columns + place * channels;
-        let said = &unfolded.values[from..from + channels];
-        picture[to * channels..(to + 1) * channels].iter_mut().zip(said).for_each(|(sum, said)| *sum += said);
+    /// Where each row of each pixel's window begins.
+    fn window_rows(&self) -> impl Iterator<Item = usize> {
+        let (side, wide, channels) = (self.side, self.wide(), self.channels);
+        let rows = move |row: usize, column: usize| (row..row + WINDOW).map(move |row| row * wide + column);
+        let pixels = (0..side).flat_map(move |row| (0..side).flat_map(move |column| rows(row, column)));
+        pixels.map(move |start| start * channels)
     }
-    picture
-}
 
-/// The largest of every 2×2 pixels above 0, and where it was.
-fn pool(values: &[f32], side: usize, channels: usize) -> (Vec<f32>, Vec<usize>) {
-    let half = side / 2;
-    let (mut out, mut places) = (Vec::with_capacity(half * half * channels), Vec::new());
-    for y in 0..half {
-        for x in 0..half {
+    fn take(&mut self, picture: &[f32], side: usize, channels: usize) {
+        (self.side, self.channels) = (side, channels);
+        let wide = self.wide();
+        self.edged.clear();
+        self.edged.resize(wide * wide * channels, 0.0);
+        for (row, pixels) in picture.chunks(side * channels).enumerate() {
+            let start = ((row + WINDOW / 2) * wide + WINDOW / 2) * channels;
+            self.edged[start..start + pixels.len()].copy_from_slice(pixels);
+        }
+    }
+
+    /// The windows, a row for each pixel.
+    fn cut(&self, windows: &mut Matrix) {
+        windows.columns = PLACES * self.channels;
+        windows.values.clear();
+        for start in self.window_rows() {
+            windows.values.extend_from_slice(&self.edged[start..start + WINDOW * self.channels]);
+        }
+    }
+
+    fn pool(&mut self, results: &Matrix) {
+        let (channels, half) = (results.columns, self.side / 2);
+        self.largest.clear();
+        self.places.clear();
+        for (y, x) in (0..half).flat_map(|y| (0..half).map(move |x| (y, x))) {
             for channel in 0..channels {
-                let at = |dy: usize, dx: usize| ((2 * y + dy) * side + 2 * x + dx) * channels + channel;
-                let candidates = [at(0, 0), at(0, 1), at(1, 0), at(1, 1)];
-                let best = candidates.iter().copied().max_by(|&a, &b| values[a].total_cmp(&values[b]));
-                let best = best.unwrap_or(candidates[0]);
-                out.push(values[best].max(0.0));
-                places.push(best);
+                let at = |dy: usize, dx: usize| ((2 * y + dy) * self.side + 2 * x + dx) * channels + channel;
+                let larger = |best: usize, &other: &usize| {
+                    if results.values[other] > results.values[best] { other } else { best }
+                };
+                let best = [at(0, 1), at(1, 0), at(1, 1)].iter().fold(at(0, 0), larger);
+                self.largest.push(results.values[best].max(0.0));
+                self.places.push(best);
             }
         }
     }
-    (out, places)
+
+    /// What the results before pooling are told: only the largest above 0 had a say.
+    fn unpool(&self, told: &[f32], results: &mut Matrix, channels: usize) {
+        results.columns = channels;
+        results.values.clear();
+        results.values.resize(self.side * self.side * channels, 0.0);
+        for ((told, value), &place) in told.iter().zip(&self.largest).zip(&self.places) {
+            if *value > 0.0 {
+                results.values[place] = *told;
+            }
+        }
+    }
+
+    /// What the pixels are told: the sum of what their windows are. They are not needed themselves any more.
+    fn fold(&mut self, windows: &Matrix, told: &mut Vec<f32>) {
+        self.edged.fill(0.0);
+        for (start, window) in self.window_rows().zip(windows.values.chunks(WINDOW * self.channels)) {
+            self.edged[start..].iter_mut().zip(window).for_each(|(sum, told)| *sum += told);
+        }
+        told.clear();
+        let (edge, row) = (WINDOW / 2 * self.channels, self.side * self.channels);
+        for pixels in self.edged.chunks(self.wide() * self.channels).skip(WINDOW / 2).take(self.side) {
+            told.extend_from_slice(&pixels[edge..edge + row]);
+        }
+    }
+}
+
+/// Memory for samples on their way through the network and back.
+#[derive(Default)]
+struct Memory {
+    /// By sample and layer.
+    seen: Vec<Vec<Seen>>,
+    /// What the dense layer sees and says, a row for each sample, and what the samples are told.
+    flat: Matrix,
+    scores: Matrix,
+    told: Matrix,
+    told_picture: Vec<f32>,
+    windows: Matrix,
+    results: Matrix,
+    spare: [Matrix; 3],
 }
 
 /// Adds the gradients of some samples.
-fn learn_from(layers: &[Layer], pictures: &[Vec<f32>], digits: &[usize], found: &mut Gradients) {
+fn learn_from(layers: &[Layer], pictures: &[Vec<f32>], digits: &[usize], found: &mut Gradients, memory: &mut Memory) {
     let Some((dense, convolutions)) = layers.split_last() else { return };
-    for (picture, &digit) in pictures.iter().zip(digits) {
-        let (mut seen, mut picture, mut side, mut channels) = (Vec::new(), picture.clone(), SIDE, 1);
-        for layer in convolutions {
-            let unfolded = unfold(&picture, side, channels);
-            let out = layer.forward(&unfolded);
-            let (smaller, places) = pool(&out.values, side, layer.biases.len());
-            seen.push((unfolded, smaller.clone(), places, side, channels));
-            (picture, side, channels) = (smaller, side / 2, layer.biases.len());
+    let Memory { seen, flat, scores, told, told_picture, windows, results, spare } = memory;
+    seen.resize_with(pictures.len().max(seen.len()), Vec::new);
+    flat.values.clear();
+    for (picture, seen) in pictures.iter().zip(seen.iter_mut()) {
+        seen.resize_with(convolutions.len(), Seen::default);
+        let (mut side, mut channels) = (SIDE, 1);
+        for (index, layer) in convolutions.iter().enumerate() {
+            let (before, now) = seen.split_at_mut(index);
+            now[0].take(before.last().map_or(picture, |before| &before.largest), side, channels);
+            now[0].cut(windows);
+            layer.forward(windows, results);
+            now[0].pool(results);
+            (side, channels) = (side / 2, layer.biases.len());
         }
-        let picture = Matrix::new(picture.len(), picture);
-        let mut back = dense.forward(&picture);
-        found.judge(&mut back.values, digit);
-        found.add(convolutions.len(), &picture, &back);
-        let mut back: Vec<f32> = back.times(&dense.weights.transposed()).collect();
-        for (index, (unfolded, smaller, places, side, channels)) in seen.iter().enumerate().rev() {
-            let layer = &layers[index];
-            // Only the largest pixels above 0 had a say.
-            let mut wider = vec![0.0; side * side * layer.biases.len()];
-            let results = back.iter().zip(smaller).zip(places);
-            results.for_each(|((back, value), &place)| if *value > 0.0 { wider[place] += back });
-            let wider = Matrix::new(layer.biases.len(), wider);
-            found.add(index, unfolded, &wider);
+        flat.columns = side * side * channels;
+        flat.values.extend(seen.last().map_or(picture, |last| &last.largest));
+    }
+    dense.forward(flat, scores);
+    scores.values.chunks_mut(DIGITS).zip(digits).for_each(|(scores, &digit)| found.judge(scores, digit));
+    found.add(convolutions.len(), flat, scores, spare);
+    spare[0].transpose(&dense.weights);
+    told.multiply(scores, &spare[0]);
+    for (seen, told) in seen.iter_mut().zip(told.rows()) {
+        told_picture.clear();
+        told_picture.extend_from_slice(told);
+        for (index, (layer, seen)) in convolutions.iter().zip(seen).enumerate().rev() {
+            seen.unpool(told_picture, results, layer.biases.len());
+            seen.cut(windows);
+            found.add(index, windows, results, spare);
             if index > 0 {
-                let before = wider.times(&layer.weights.transposed()).collect();
-                back = fold(&Matrix::new(layer.weights.columns, before), *side, *channels);
+                spare[0].transpose(&layer.weights);
+                windows.multiply(results, &spare[0]);
+                seen.fold(windows, told_picture);
             }
         }
     }
@@ -264,11 +331,11 @@ const TOGETHER: usize = 16;
 /// Stochastic gradient descent through some of the samples; gives the loss and how many digits were right.
 fn descend(layers: &mut [Layer], pictures: &[Vec<f32>], digits: &[usize], batch: usize) -> (f64, usize) {
     let (mut loss, mut right) = (0.0, 0);
-    let mut found = Gradients::none(layers);
+    let (mut found, mut memory) = (Gradients::none(layers), Memory::default());
     for (pictures, digits) in pictures.chunks(batch).zip(digits.chunks(batch)) {
         found.clear();
         for (pictures, digits) in pictures.chunks(TOGETHER).zip(digits.chunks(TOGETHER)) {
-            learn_from(layers, pictures, digits, &mut found);
+            learn_from(layers, pictures, digits, &mut found, &mut memory);
         }
         let step = 0.1 / pictures.len() as f32;
         for (layer, found) in layers.iter_mut().zip(&found.layers) {

@@ -39,7 +39,7 @@ pub use ablate::{Ablation, Axis, AxisWorth, ablate};
 pub use backtest::{Backtest, BacktestIntervals, BacktestModel, BacktestRequest, BacktestRows, backtest};
 pub use build::{FEWEST_CONFIGURATIONS, build};
 pub use candidate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind, Reexecuted};
-pub use custom::{BothWays, Comparison, Custom, Formula, FormulaError, Kept, build_both_ways};
+pub use custom::{BothWays, Comparison, Custom, Formula, FormulaError, Kept, Rest, build_both_ways};
 pub use drift::{Change, Shift, change, shift};
 pub use error::{LearnError, ModelFileError};
 pub use evaluate::{EvaluatedCase, Evaluation};

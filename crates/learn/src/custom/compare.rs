@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use harp_core::{Dataset, Observed, Row, Scale, Scores, Target, Value};
 use serde::{Deserialize, Serialize};
 
-use super::{Custom, Formula};
+use super::{Custom, Formula, Rest};
 use crate::model::case_of;
 use crate::prepare::Beyond;
 use crate::table::Table;
@@ -81,15 +81,14 @@ pub fn build_both_ways(
     options: &BuildOptions,
 ) -> Result<BothWays, LearnError> {
     let mut basic = build(dataset, options)?;
-    let components: Vec<Dataset> = components.iter().map(|table| without_named(table, formula)).collect();
-    let parts = match fit(formula, &components, options) {
+    let parts = match fit(dataset, formula, components, options) {
         Ok(parts) => parts,
         Err(error) => {
             basic.warnings.push(format!("the formula `{formula}` is not used: {error}"));
             return Ok(BothWays { basic, custom: None });
         }
     };
-    let held = hold_back(dataset, formula, &components, options);
+    let held = hold_back(dataset, formula, components, options);
     let of = |said: fn(&Held) -> f64| {
         Scores::of(&held.iter().map(|held| (said(held), held.actual)).collect::<Vec<_>>())
     };
@@ -109,7 +108,7 @@ pub fn build_both_ways(
     let mut custom = basic.clone();
     custom.residuals = Residuals::of(&judged(&held), &Character::of(&Table::of(dataset)?));
     custom.evidence.validation_runs = held.len();
-    custom.formula = Some(format!("T ≈ {formula}"));
+    custom.formula = Some(parts.rest.text(formula));
     custom.custom = Some(Box::new(parts));
     Ok(BothWays { basic, custom: Some(custom) })
 }
@@ -129,14 +128,20 @@ fn without_named(table: &Dataset, formula: &Formula) -> Dataset {
     table
 }
 
-fn fit(formula: &Formula, components: &[Dataset], options: &BuildOptions) -> Result<Custom, LearnError> {
+fn fit(
+    whole: &Dataset,
+    formula: &Formula,
+    components: &[Dataset],
+    options: &BuildOptions,
+) -> Result<Custom, LearnError> {
     let mut models = BTreeMap::new();
     for component in components {
         if let Target::Metric(name) = &component.target {
-            models.insert(name.clone(), build(component, options)?);
+            models.insert(name.clone(), build(&without_named(component, formula), options)?);
         }
     }
-    Ok(Custom { formula: formula.clone(), components: models })
+    let rest = Rest::fit(whole, formula, components);
+    Ok(Custom { formula: formula.clone(), components: models, rest })
 }
 
 fn decide(basic: &Scores, custom: &Scores) -> (Kept, String) {
@@ -196,7 +201,7 @@ fn hold_back(
             .iter()
             .map(|table| table.filtered(|row| !forgotten.contains(&name_without(table, row, formula))))
             .collect();
-        let (Ok(basic), Ok(custom)) = (build(&rest, options), fit(formula, &parts, options)) else {
+        let (Ok(basic), Ok(custom)) = (build(&rest, options), fit(&rest, formula, &parts, options)) else {
             continue;
         };
         for row in &dataset.rows {

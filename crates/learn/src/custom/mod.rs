@@ -5,7 +5,9 @@
 mod compare;
 mod formula;
 mod parts;
+mod rest;
 
 pub use compare::{BothWays, Comparison, Kept, build_both_ways};
 pub use formula::{Formula, FormulaError};
 pub use parts::Custom;
+pub use rest::Rest;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use harp_core::{Target, Value};
 use serde::{Deserialize, Serialize};
 
-use super::Formula;
+use super::{Formula, Rest};
 use crate::prepare::Beyond;
 use crate::{LearnError, TargetModel};
 
@@ -19,6 +19,9 @@ pub struct Custom {
     pub formula: Formula,
     /// One model a component, by name.
     pub components: BTreeMap<String, TargetModel>,
+    /// What they leave out.
+    #[serde(default)]
+    pub rest: Rest,
 }
 
 impl Custom {
@@ -36,12 +39,14 @@ impl Custom {
         let number =
             |name: &str| said.get(name).copied().or_else(|| case.get(name).and_then(Value::as_number));
         let value = self.formula.value(&number).map_err(|feature| LearnError::MissingFeature { feature })?;
+        let value = self.rest.whole(value);
         let value = if value.is_finite() { value.max(SMALLEST) } else { SMALLEST };
         Ok((value, beyond))
     }
 
     /// Whether a file's parts fit together.
     pub(crate) fn check(&self) -> Result<(), String> {
+        self.rest.check()?;
         for (name, model) in &self.components {
             if model.custom.is_some() {
                 return Err(format!("component `{name}` is made of components itself"));

@@ -26,7 +26,7 @@ pub(crate) use linear::Linear;
 pub(crate) use network::{Network, ROWS_FOR_WIDE_NETWORK};
 pub(crate) use penalty::Penalty;
 pub(crate) use posynomial::Posynomial;
-pub(crate) use power_law::PowerLaw;
+pub(crate) use power_law::{PowerLaw, number};
 pub(crate) use process::Process;
 pub(crate) use raw::Raw;
 pub(crate) use tree::Tree;

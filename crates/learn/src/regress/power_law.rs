@@ -348,7 +348,7 @@ impl PowerLaw {
 }
 
 /// Three digits, in powers of ten where the number is far from one.
-pub(super) fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     if (0.01..10_000.0).contains(&value) {
         let digits = (2 - value.log10().floor() as i32).max(0) as usize;
         format!("{value:.digits$}")

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::correct::Correction;
 use super::piece::{Own, Piece, Source, corrected_model, look_at, piece, runs_of};
-use crate::custom::{Custom, Formula, build_both_ways};
+use crate::custom::{Custom, Formula, Rest, build_both_ways};
 use crate::model::case_of;
 use crate::table::Table;
 use crate::validate::{Character, Judged, Residuals};
@@ -76,10 +76,11 @@ pub fn build_from(
     let groups = known.iter().map(|run| run.2 + 1).max().unwrap_or(0);
     let without = |piece: &Piece| (0..groups).map(|group| piece.corrected(Some(group))).collect();
     let corrections: Vec<Vec<Correction>> = pieces.iter().map(without).collect();
+    let rests: Vec<Rest> = (0..groups).map(|group| rest_without(tables, formula, &known, group)).collect();
     let mut judged = Vec::new();
     for (row, (case, actual, group, full_scale)) in known.iter().enumerate() {
         let corrected: Vec<&Correction> = corrections.iter().map(|groups| &groups[*group]).collect();
-        if let Some((predicted, spans)) = say(&pieces, formula, case, &corrected) {
+        if let Some((predicted, spans)) = say(&pieces, formula, rests[*group], case, &corrected) {
             let (actual, full_scale) = (*actual, *full_scale);
             judged.push(Judged { row, group: *group, predicted, actual, full_scale, spans, weight: 1.0 });
         }
@@ -106,7 +107,7 @@ pub fn build_from(
         Some(_) => Some(piece(whole, 0, sources, None, &known, options)?),
         None => None,
     };
-    let mut model = finished(pieces, base, formula, &known, whole)?;
+    let mut model = finished(pieces, base, formula, &known, tables)?;
     model.residuals = residuals;
     model.evidence.validation_runs = judged.len();
     model.explanation = reuse.reason.clone();
@@ -118,6 +119,7 @@ pub fn build_from(
 fn say(
     pieces: &[Piece],
     formula: Option<&Formula>,
+    rest: Rest,
     case: &BTreeMap<String, Value>,
     corrections: &[&Correction],
 ) -> Option<(f64, f64)> {
@@ -131,7 +133,16 @@ fn say(
     let Some(formula) = formula else { return said.into_values().next().map(|value| (value, spans)) };
     let number = |name: &str| said.get(name).copied().or_else(|| case.get(name).and_then(Value::as_number));
     let value = formula.value(&number).ok().filter(|value| *value > 0.0 && value.is_finite())?;
-    Some((value, spans))
+    Some((rest.whole(value), spans))
+}
+
+/// What the formula leaves out, by the target's runs of all configurations but one.
+fn rest_without(tables: &[Dataset], formula: Option<&Formula>, own: &[Own], group: usize) -> Rest {
+    let (Some(formula), Some((whole, parts))) = (formula, tables.split_first()) else {
+        return Rest::default();
+    };
+    let is_left_out = |case: &BTreeMap<String, Value>| own.iter().any(|run| run.2 == group && run.0 == *case);
+    Rest::fit(&whole.filtered(|row| !is_left_out(&case_of(&whole.columns, row))), formula, parts)
 }
 
 /// How the target's runs alone do on each configuration in turn.
@@ -173,8 +184,9 @@ fn finished(
     base: Option<Piece>,
     formula: Option<&Formula>,
     own: &[Own],
-    whole: &Dataset,
+    tables: &[Dataset],
 ) -> Result<TargetModel, LearnError> {
+    let whole = &tables[0];
     let mut parts = BTreeMap::new();
     let mut single = base.map(corrected_model);
     for piece in pieces {
@@ -196,8 +208,9 @@ fn finished(
         let named: Vec<String> =
             formula.names().into_iter().filter(is_column).map(ToOwned::to_owned).collect();
         look_at(&mut model, &named, &[whole]);
-        model.formula = Some(format!("T ≈ {formula}"));
-        model.custom = Some(Box::new(Custom { formula: formula.clone(), components: parts }));
+        let rest = Rest::fit(whole, formula, &tables[1..]);
+        model.formula = Some(rest.text(formula));
+        model.custom = Some(Box::new(Custom { formula: formula.clone(), components: parts, rest }));
     }
     Ok(model)
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use harp_core::Value;
+use harp_core::{Value, median};
 use serde::{Deserialize, Serialize};
 
 use super::similar::{Scale, logarithms};
@@ -17,6 +17,11 @@ const POWER: i32 = -4;
 const RIDGE: f64 = 0.01;
 /// An error below this is luck.
 const SMALLEST_ERROR: f64 = 1e-3;
+/// Residuals beyond so many standard deviations count less, the more they are beyond (Huber, 1964): on a
+/// shared machine some run is always far too slow, and one of ten moves the mean of all by its tenth.
+const HUBER: f64 = 1.345;
+/// Rounds of weighing and fitting.
+const ROUNDS: usize = 20;
 /// Up to so many configurations each is left out by itself.
 const FOLDS: usize = 20;
 
@@ -121,40 +126,69 @@ struct Line {
 }
 
 impl Line {
+    /// By least squares, runs that lie far off counting less.
     fn fit(known: &[&Known], subset: &[usize]) -> Line {
         let points: Vec<Vec<f64>> =
             known.iter().map(|run| subset.iter().map(|&feature| run.point[feature]).collect()).collect();
         let scale = Scale::of(&points);
-        let width = subset.len();
-        let zero = scale.standard(&vec![0.0; width]);
-        let one = scale.standard(&vec![1.0; width]);
-        let mean = known.iter().map(|run| run.residual).sum::<f64>() / known.len().max(1) as f64;
+        let standard: Vec<Vec<f64>> = points.iter().map(|point| scale.standard(point)).collect();
+        let mut weights = vec![1.0; known.len()];
+        let mut line = Line::weighted(known, &standard, &weights);
+        for _ in 0..ROUNDS {
+            let residuals: Vec<f64> = known
+                .iter()
+                .zip(&standard)
+                .map(|(run, point)| (run.residual - line.value(point)).abs())
+                .collect();
+            // A standard deviation, from the middle residual.
+            let spread = 1.4826 * median(&mut residuals.clone()).unwrap_or(0.0);
+            let far = (HUBER * spread).max(SMALLEST_ERROR);
+            weights = residuals.iter().map(|residual| far / residual.max(far)).collect();
+            line = Line::weighted(known, &standard, &weights);
+        }
+        // From deviations back to logarithms: what is standard is (x − centre)/spread.
+        let zero = scale.standard(&vec![0.0; subset.len()]);
+        let one = scale.standard(&vec![1.0; subset.len()]);
+        let constant = line.value(&zero);
+        let slopes =
+            line.slopes.iter().zip(one.iter().zip(&zero)).map(|(slope, (one, zero))| slope * (one - zero));
+        Line { constant, slopes: slopes.collect() }
+    }
+
+    fn weighted(known: &[&Known], points: &[Vec<f64>], weights: &[f64]) -> Line {
+        let width = points.first().map_or(0, Vec::len);
+        let total = weights.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        let mean = |of: &dyn Fn(usize) -> f64| {
+            weights.iter().enumerate().map(|(run, weight)| weight * of(run)).sum::<f64>() / total
+        };
+        let residual = mean(&|run| known[run].residual);
+        let centre: Vec<f64> = (0..width).map(|column| mean(&|run| points[run][column])).collect();
         let mut normal = vec![vec![0.0; width]; width];
         let mut right = vec![0.0; width];
-        for (point, run) in points.iter().zip(known) {
-            let point = scale.standard(point);
+        for ((point, run), weight) in points.iter().zip(known).zip(weights) {
+            let from: Vec<f64> = point.iter().zip(&centre).map(|(value, centre)| value - centre).collect();
             for row in 0..width {
                 for column in 0..width {
-                    normal[row][column] += point[row] * point[column];
+                    normal[row][column] += weight * from[row] * from[column];
                 }
-                right[row] += point[row] * (run.residual - mean);
+                right[row] += weight * from[row] * (run.residual - residual);
             }
         }
         for (index, row) in normal.iter_mut().enumerate() {
             row[index] += RIDGE;
         }
-        let standard = Cholesky::of(normal).map_or_else(|| vec![0.0; width], |factor| factor.solve(right));
-        // From deviations back to logarithms: what is standard is (x − centre)/spread.
-        let slopes =
-            standard.iter().zip(one.iter().zip(&zero)).map(|(slope, (one, zero))| slope * (one - zero));
-        let slopes: Vec<f64> = slopes.collect();
-        let constant = mean + standard.iter().zip(&zero).map(|(slope, zero)| slope * zero).sum::<f64>();
+        let slopes = Cholesky::of(normal).map_or_else(|| vec![0.0; width], |factor| factor.solve(right));
+        let constant =
+            residual - slopes.iter().zip(&centre).map(|(slope, centre)| slope * centre).sum::<f64>();
         Line { constant, slopes }
     }
 
+    fn value(&self, point: &[f64]) -> f64 {
+        self.constant + self.slopes.iter().zip(point).map(|(slope, value)| slope * value).sum::<f64>()
+    }
+
     fn at(&self, run: &Known, subset: &[usize]) -> f64 {
-        self.constant
-            + subset.iter().zip(&self.slopes).map(|(&feature, slope)| slope * run.point[feature]).sum::<f64>()
+        self.value(&subset.iter().map(|&feature| run.point[feature]).collect::<Vec<f64>>())
     }
 }
 
