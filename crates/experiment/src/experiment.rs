@@ -124,6 +124,18 @@ pub struct Schedule {
     pub total_timeout: Option<Seconds>,
     /// How many runs at once.
     pub parallel: Parallel,
+    /// What runs after what.
+    pub order: Order,
+}
+
+/// What runs after what.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// Scale after scale, the small runs first.
+    #[default]
+    ByScale,
+    /// The runs of all scales among each other.
+    Mixed,
 }
 
 /// How many runs at once.

@@ -57,7 +57,7 @@ pub use check::{Checked, Files, Startable, parse};
 pub use design::{Plan, Surroundings};
 pub use diagnostic::{Diagnostic, Position, Severity};
 pub use experiment::{
-    Budget, Constraint, Design, Experiment, Learn, Method, Parallel, PlannedRun, Resources, Schedule,
+    Budget, Constraint, Design, Experiment, Learn, Method, Order, Parallel, PlannedRun, Resources, Schedule,
     TargetFormula,
 };
 pub use expression::{Expression, ExpressionError};

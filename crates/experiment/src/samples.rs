@@ -96,6 +96,7 @@ repetitions = 3
 seed = 1
 timeout = 60
 total_timeout = "30m"
+order = "by-scale"
 parallel = "auto"
 [design.sd]
 method = "latin-hypercube"

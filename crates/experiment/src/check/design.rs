@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use harp_core::{Money, Policy, Scale, Seconds, Target};
 
 use crate::design::{self, sobol};
-use crate::experiment::{Budget, Design, Learn, Method, Parallel, Resources, Schedule};
+use crate::experiment::{Budget, Design, Learn, Method, Order, Parallel, Resources, Schedule};
 use crate::spec::{AllocationSpec, DesignSpec, Located, ParallelSpec, Sink, Spec, Written};
 use crate::{Domain, MetricRule, Parameter, Position, Template, suggest};
 
@@ -150,6 +150,10 @@ pub(super) fn schedule(spec: &Spec) -> Schedule {
             Some(ParallelSpec::Auto) => Parallel::Auto,
             Some(ParallelSpec::Count(count)) => Parallel::Runs(clamp(count)),
             None => Parallel::Runs(1),
+        },
+        order: match design.order.as_ref().map(|order| order.value.as_str()) {
+            Some("mixed") => Order::Mixed,
+            _ => Order::ByScale,
         },
     }
 }

@@ -1,8 +1,9 @@
-//! The order of the runs: scale after scale, shuffled, repetitions far apart.
+//! The order of the runs: scale after scale or all scales mixed, shuffled, repetitions far apart.
 //!
 //! Machines drift: they warm up, neighbours come and go. If the repetitions of a configuration ran
 //! back to back, drift would look like a difference between configurations. So every configuration
-//! runs once before any runs again, in an order that is shuffled anew for each round.
+//! runs once before any runs again, in an order that is shuffled anew for each round. Between scales
+//! the same holds: mixed, a slow quarter of an hour is shared by small runs and large ones.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use harp_core::{Configuration, Scale};
 
 use super::Surroundings;
 use super::chance::Chance;
-use crate::{Diagnostic, Experiment, PlannedRun, Severity};
+use crate::{Diagnostic, Experiment, Order, PlannedRun, Severity};
 
 /// The runs of an experiment in their order, and what is worth knowing about them.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,11 +26,15 @@ pub struct Plan {
 const MOST_RUNS: usize = 500_000;
 /// The stream of chance for orders, apart from those of designs.
 const ORDER: u64 = 3;
+/// The stream of all scales together, after those of each.
+const ALL_SCALES: u64 = 15;
 
 impl Experiment {
-    /// The runs of some scales, scale after scale in the order given; `experiment.scales()` for all.
+    /// The runs of some scales, `experiment.scales()` for all; scale after scale in the order given,
+    /// unless they are to be mixed.
     pub fn plan(&self, scales: &[Scale], known: &Surroundings<'_>) -> Result<Plan, Diagnostic> {
         let mut runs = Vec::new();
+        let mut mixed: Vec<(Configuration, u32)> = Vec::new();
         let mut notes = Vec::new();
         let mut trained: BTreeMap<String, Scale> = BTreeMap::new();
         for scale in scales {
@@ -43,21 +48,33 @@ impl Experiment {
             }
             notes.extend(leaks(*scale, &configurations, &mut trained));
             let total = configurations.len().saturating_mul(design.repetitions as usize);
-            if runs.len().saturating_add(total) > MOST_RUNS {
+            let before =
+                runs.len() + mixed.iter().map(|(_, repetitions)| *repetitions as usize).sum::<usize>();
+            if before.saturating_add(total) > MOST_RUNS {
                 let message = format!("there are {total} runs at scale `{scale}`");
                 let hint = "vary less, or lower `repetitions`";
                 return Err(self.report(Severity::Error, design.position, message, hint));
             }
-            let mut chance = Chance::new(self.schedule.seed, ORDER * 16 + *scale as u64);
-            for (repetition, round) in rounds(configurations.len(), design.repetitions, &mut chance) {
-                let chosen = round.into_iter().filter_map(|index| configurations.get(index));
-                runs.extend(
-                    chosen
-                        .map(|configuration| PlannedRun { configuration: configuration.clone(), repetition }),
-                );
+            let repeated = configurations.into_iter().map(|one| (one, design.repetitions));
+            match self.schedule.order {
+                Order::ByScale => runs.extend(self.in_order(repeated.collect(), *scale as u64)),
+                Order::Mixed => mixed.extend(repeated),
             }
         }
+        runs.extend(self.in_order(mixed, ALL_SCALES));
         Ok(Plan { runs, notes })
+    }
+
+    /// The runs of configurations, each with its repetitions.
+    fn in_order(&self, configurations: Vec<(Configuration, u32)>, stream: u64) -> Vec<PlannedRun> {
+        let mut chance = Chance::new(self.schedule.seed, ORDER * 16 + stream);
+        let most = configurations.iter().map(|(_, repetitions)| *repetitions).max().unwrap_or(0);
+        let planned = |(repetition, round): (u32, Vec<usize>)| {
+            let chosen = round.into_iter().filter_map(|index| configurations.get(index));
+            let asked = chosen.filter(move |(_, repetitions)| repetition < *repetitions);
+            asked.map(move |(one, _)| PlannedRun { configuration: one.clone(), repetition })
+        };
+        rounds(configurations.len(), most, &mut chance).into_iter().flat_map(planned).collect()
     }
 }
 

@@ -197,6 +197,29 @@ fn plans_go_scale_after_scale_and_warn_of_known_cases() {
 }
 
 #[test]
+fn scales_can_be_mixed() {
+    let text = |order: &str| {
+        format!(
+            "name = 'a'\n[program]\ncommand = \"true {{n}}\"\n[parameters.n]\nsd = [1, 2, 3, 4, 5, 6, 7, 8]\nfs = [10, 20, 30, 40, 50, 60]\n[design]\nrepetitions = 2\norder = \"{order}\"\n[design.fs]\nrepetitions = 1\n"
+        )
+    };
+    let scales = |order: &str| -> Vec<Scale> {
+        let experiment = sound(&text(order));
+        let plan = experiment.plan(&experiment.scales(), &Surroundings::default()).unwrap();
+        plan.runs.iter().map(|run| run.configuration.scale).collect()
+    };
+    let changes = |scales: &[Scale]| scales.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    let (apart, mixed) = (scales("by-scale"), scales("mixed"));
+    assert_eq!((apart.len(), changes(&apart)), (22, 1));
+    assert_eq!(mixed.len(), 22);
+    assert!(changes(&mixed) > 3, "{mixed:?}");
+    // All runs are there, and the first round has every configuration once.
+    let count = |scales: &[Scale], scale: Scale| scales.iter().filter(|other| **other == scale).count();
+    assert_eq!((count(&mixed, Scale::Sd), count(&mixed, Scale::Fs)), (16, 6));
+    assert_eq!(count(&mixed[..14], Scale::Fs), 6);
+}
+
+#[test]
 fn sweeps_stay_the_same_from_version_to_version() {
     let text = format!(
         "{HEAD}{PROGRAM}[parameters.n]\nsd = {{ from = 1, to = 1000, spacing = 'geometric' }}\n\

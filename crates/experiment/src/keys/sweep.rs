@@ -254,6 +254,13 @@ pub(crate) static DESIGN: Table = Table {
             "Where all chance comes from: the same seed gives the same sweep.",
             "1",
         ),
+        key(
+            "order",
+            Shape::Choice(&["by-scale", "mixed"]),
+            "\"by-scale\"",
+            "What runs after what, shuffled in either case. `by-scale`: the small runs first, so that a mistake shows early and costs little; `mixed`: the runs of all scales among each other, so that a time in which the machine is slow does not look like an effect of size.",
+            r#""mixed""#,
+        ),
         key("total_timeout", Shape::Duration, "none", "When the whole sweep ends.", r#""30m""#),
         key(
             "parallel",

@@ -329,6 +329,7 @@ fn design(table: &DeTable<'_>, keys: &'static Table, sink: &mut Sink<'_>) -> Des
             (_, Some("auto")) => Some(ParallelSpec::Auto),
             _ => None,
         }),
+        order: section.choice("order", sink),
     }
 }
 

@@ -141,6 +141,7 @@ pub(crate) struct DesignSpec {
     pub(crate) seed: Written<i64>,
     pub(crate) total_timeout: Written<Seconds>,
     pub(crate) parallel: Written<ParallelSpec>,
+    pub(crate) order: Written<String>,
 }
 
 #[derive(Debug, Clone, Copy)]
