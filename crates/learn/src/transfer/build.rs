@@ -90,7 +90,7 @@ pub fn build_from(
     let reused = Scores::of(&pairs).ok_or_else(nothing)?;
     let alone = alone(whole, &known, options);
     let kept = alone.as_ref().is_none_or(|alone| reused.mape <= HURTS * alone.mape);
-    let uses = pieces.first().map(|piece| piece.uses.clone()).unwrap_or_default();
+    let uses = uses_of(&pieces);
     let reason = reason(&uses, &reused, alone.as_ref(), kept);
     let reuse = Reuse { sources: uses, runs: known.len(), alone, reused, kept, reason };
     if !kept {
@@ -113,6 +113,23 @@ pub fn build_from(
     model.explanation = reuse.reason.clone();
     model.reuse = Some(Box::new(reuse.clone()));
     Ok(Reused { model, reuse })
+}
+
+/// How much of each source the pieces use together: all features that matter to one of them.
+fn uses_of(pieces: &[Piece]) -> Vec<SourceUse> {
+    let Some((first, others)) = pieces.split_first() else { return Vec::new() };
+    let mut uses = first.uses.clone();
+    for (index, found) in uses.iter_mut().enumerate() {
+        for other in others.iter().filter_map(|piece| piece.uses.get(index)) {
+            found.used = found.used.max(other.used);
+            found.similarity += other.similarity;
+            found.features.extend(other.features.iter().cloned());
+        }
+        found.similarity /= pieces.len() as f64;
+        found.features.sort();
+        found.features.dedup();
+    }
+    uses
 }
 
 /// What the pieces say of a case together, and how far it lies beyond what they learned.
