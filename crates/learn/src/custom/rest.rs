@@ -79,29 +79,30 @@ impl Rest {
     }
 }
 
+/// A configuration and the mean of what its runs took, by a text that tells it from others.
+type Means = BTreeMap<String, (BTreeMap<String, Value>, f64)>;
+
 /// What the formula says with the components as they were measured, and the whole, by configuration.
 fn measured(whole: &Dataset, formula: &Formula, components: &[Dataset]) -> Vec<(f64, f64)> {
-    let taken = means(whole);
-    let parts: Vec<(&str, BTreeMap<String, (BTreeMap<String, Value>, f64)>)> = components
-        .iter()
-        .filter_map(|table| match &table.target {
-            Target::Metric(name) => Some((name.as_str(), means(table))),
-            _ => None,
-        })
-        .collect();
-    let one = |(key, (case, taken)): (&String, &(BTreeMap<String, Value>, f64))| {
-        let number = |name: &str| match parts.iter().find(|(part, _)| *part == name) {
-            Some((_, found)) => found.get(key).map(|(_, value)| *value),
+    let mut parts: BTreeMap<&str, Means> = BTreeMap::new();
+    for table in components {
+        if let Target::Metric(name) = &table.target {
+            parts.insert(name, means(table));
+        }
+    }
+    let mut pairs = Vec::new();
+    for (key, (case, taken)) in means(whole) {
+        let number = |name: &str| match parts.get(name) {
+            Some(found) => found.get(&key).map(|(_, value)| *value),
             None => case.get(name).and_then(Value::as_number),
         };
-        let said = formula.value(&number).ok().filter(|said| said.is_finite() && *said > 0.0)?;
-        Some((said, *taken))
-    };
-    taken.iter().filter_map(one).collect()
+        let said = formula.value(&number).ok().filter(|said| said.is_finite() && *said > 0.0);
+        pairs.extend(said.map(|said| (said, taken)));
+    }
+    pairs
 }
 
-/// Each configuration and the mean of what its runs took.
-fn means(table: &Dataset) -> BTreeMap<String, (BTreeMap<String, Value>, f64)> {
+fn means(table: &Dataset) -> Means {
     let mut found: BTreeMap<String, (BTreeMap<String, Value>, f64, f64)> = BTreeMap::new();
     for row in table.rows.iter().filter(|row| row.scale != Scale::Test) {
         let Some(value) = row.observed.exact().filter(|value| *value > 0.0) else { continue };
