@@ -146,3 +146,30 @@ fn measured_peaks_replace_the_assumed_overhead() {
     assert!(answer["calibration"]["calibrated_error"].as_f64().unwrap() < 1.0, "{answer:#}");
     assert!(answer["calibration"]["formula_error"].as_f64().unwrap() > 100.0, "the assumed GiB was far off");
 }
+
+/// What a host must hold is compared with the host there is, and a training that fits nowhere is not timed
+/// without a word.
+#[test]
+fn hosts_are_looked_at_and_times_say_what_does_not_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let offloaded = ["--gpus", "4", "--zero", "3", "--offload", "all", "--flash", "--recompute", "full"];
+    let site = ["dnn", "memory", "llama-2-70b", "--sequence", "512", "--site", "osc-pitzer", "--json"];
+    let answer = support::json(here, &[site.as_slice(), offloaded.as_slice()].concat());
+    let fits = answer["fits"].as_array().unwrap();
+    let on_host =
+        |fit: &&serde_json::Value| fit["remark"].as_str().is_some_and(|said| said.contains("a host has"));
+    assert!(fits.iter().any(|fit| on_host(&fit)), "{answer:#}");
+    assert!(fits.iter().filter(on_host).all(|fit| fit["fits"] == false), "{answer:#}");
+    let time = ["dnn", "time", "llama-2-7b", "--gpu", "V100-16", "--batch", "64", "--samples", "1000000"];
+    let said = support::stdout(here, &time);
+    assert!(said.contains("It does not fit") && said.contains("no tensor cores for bf16"), "{said}");
+    assert_eq!(support::json(here, &[time.as_slice(), &["--json"]].concat())["fits"], false);
+    let chart = ["dnn", "memory", "bert-base", "--gpu", "A100-80", "--chart", "memory.png"];
+    assert!(support::stderr(&support::run(here, &chart, 2)).contains("ends in .svg"));
+    let frozen = ["dnn", "memory", "bert-base", "--gpu", "A100-80", "--freeze", "zzz"];
+    assert!(support::stderr(&support::run(here, &frozen, 2)).contains("`zzz` is in the name of no layer"));
+    let to_disk =
+        ["dnn", "memory", "llama-2-7b", "--zero", "2", "--offload", "optimizer", "--offload-to", "nvme"];
+    assert!(support::stderr(&support::run(here, &to_disk, 2)).contains("needs ZeRO 3"));
+}

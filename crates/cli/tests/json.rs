@@ -44,6 +44,7 @@ fn every_documented_key_is_there() {
     fs::write(here.join("named.txt"), named).unwrap();
     let other = EXPERIMENT.replace("\"count\"", "\"chosen\"").replace("repetitions = 2", "");
     fs::write(here.join("chosen.toml"), other).unwrap();
+    fs::copy(here.join("harp.toml"), here.join("twin.toml")).unwrap();
     let past: String = (0..8)
         .map(|n| {
             let job =
@@ -68,7 +69,7 @@ fn every_documented_key_is_there() {
         ("recommend", &["recommend", "n=30000", "--json"]),
         ("host", &["host", "--json"]),
         ("site", &["site", "--json"]),
-        ("build --from", &["build", "--from", "harp.toml", "--model", "other.json", "--json"]),
+        ("build --from", &["build", "--from", "twin.toml", "--model", "other.json", "--json"]),
         ("ablate", &["ablate", "--json"]),
         ("dnn time", &["dnn", "time", "gpt2", "--gpu", "V100-16", "--samples", "1000", "--json"]),
         ("site list", &["site", "list", "--json"]),

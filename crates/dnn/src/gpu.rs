@@ -24,6 +24,11 @@ pub struct Gpu {
 }
 
 impl Gpu {
+    /// Whether its tensor cores compute in bf16: NVIDIA's do from Ampere on, AMD's all here.
+    pub fn has_bf16(&self) -> bool {
+        !["P100-16", "V100-16", "V100-32", "T4-16"].contains(&self.name)
+    }
+
     /// Its memory.
     pub fn memory(&self) -> Bytes {
         Bytes(self.mebibytes << 20)

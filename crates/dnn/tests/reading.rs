@@ -5,7 +5,8 @@ use std::io::{self, Read};
 
 use harp_dnn::memory::{Overhead, PartName, estimate, largest_batch, smallest_gpus};
 use harp_dnn::read::{huggingface, onnx, preset, safetensors, summary_json, summary_toml, with_tensors};
-use harp_dnn::{Freeze, ModelError, Optimizer, Precision, Training, Zero, lora};
+use harp_dnn::time::work;
+use harp_dnn::{Freeze, ModelError, Network, Optimizer, Precision, Training, Zero, lora};
 use proptest::prelude::*;
 
 const LLAMA: &str = r#"{"architectures":["LlamaForCausalLM"],"model_type":"llama","hidden_size":4096,
@@ -214,8 +215,7 @@ fn an_onnx_graph_is_counted_without_its_running_means() {
     let text =
         SUMMARY.replace("  { kind = \"ReLU\" },", "  { kind = \"BatchNorm2d\" },\n  { kind = \"ReLU\" },");
     let summary = summary_toml("small.toml", &text).unwrap();
-    let kept =
-        |network: &harp_dnn::Network| network.layers.iter().map(|layer| layer.saved.values).sum::<f64>();
+    let kept = |network: &Network| network.layers.iter().map(|layer| layer.saved.values).sum::<f64>();
     assert_eq!(kept(&network), kept(&summary));
     assert_eq!(network.parameters(), summary.parameters());
 }
@@ -376,4 +376,45 @@ proptest! {
         let all: Vec<u64> = Zero::ALL.iter().map(|zero| states(*zero)).collect();
         prop_assert!(all.windows(2).all(|pair| pair[0] >= pair[1]), "{all:?}");
     }
+}
+
+#[test]
+fn a_field_that_is_not_known_is_named() {
+    let summary = |layer: &str| {
+        let conv = "kind = \"Conv2d\", channels = 16, kernel = 3";
+        summary_toml("net.toml", &format!("input = [3, 32, 32]\nlayers = [{{ {conv}, {layer} }}]"))
+    };
+    assert!(summary("stride = 2, in_channels = 3").is_ok());
+    let slip = summary("strid = 2").unwrap_err();
+    assert_eq!(slip.field, "layers[0].strid");
+    assert!(slip.hint.as_ref().is_some_and(|hint| hint.contains("stride")), "{slip:?}");
+    let other = summary("in_channels = 5").unwrap_err();
+    assert_eq!(other.field, "layers[0].in_channels");
+    assert!(other.to_string().contains("3 come from"), "{other}");
+}
+
+/// Nothing is kept for layers before the first that learns, and a name that is in no layer is a slip.
+#[test]
+fn frozen_first_layers_keep_nothing_and_slips_are_named() {
+    let network = preset("resnet50", None).unwrap().unwrap();
+    let with = |freeze: Freeze| Training { freeze, batch: 64, ..Training::default() };
+    let kept = |freeze: Freeze| {
+        let found = estimate(&network, &with(freeze), &Overhead::default()).unwrap();
+        found.part(PartName::Activations).unwrap().as_f64()
+    };
+    let layers = network.layers.len() as u64;
+    let (all, half) = (kept(Freeze::Nothing), kept(Freeze::First(layers / 2)));
+    assert!(half < 0.7 * all && kept(Freeze::First(layers - 1)) < 0.01 * all, "{all} {half}");
+    let refused = |freeze: Freeze| estimate(&network, &with(freeze), &Overhead::default()).unwrap_err();
+    assert_eq!(refused(Freeze::First(layers)).field, "freeze");
+    assert!(refused(Freeze::Named("zzz".into())).to_string().contains("no layer"));
+    // Frozen weights have no gradients: two passes of three are left.
+    let llama = preset("llama-2-7b", None).unwrap().unwrap();
+    let operations = |network: &Network, freeze: Freeze| {
+        work(network, &Training { freeze, ..Training::default() }).unwrap().operations
+    };
+    let (adapted, _) = lora::adapt(llama.clone(), 8, &[]).unwrap();
+    let full = operations(&llama, Freeze::Nothing);
+    assert!((operations(&adapted, Freeze::Everything) / full - 2.0 / 3.0).abs() < 0.01);
+    assert!(operations(&llama, Freeze::First(17)) < 0.7 * full);
 }

@@ -105,15 +105,18 @@ pub fn backtest(arguments: &arguments::Backtest, terminal: &Terminal) -> Result<
         terminal.print("")?;
         terminal.print_table(&compared_table(compared))?;
     }
-    let formula = backtest.model.formula.as_ref().map_or(String::new(), |formula| format!("\n{formula}"));
-    terminal.print(&format!("{}{formula}\n", backtest.model.explanation))
+    terminal.print_text(&backtest.model.explanation)?;
+    match &backtest.model.formula {
+        Some(formula) => terminal.print(&format!("{formula}\n")),
+        None => Ok(()),
+    }
 }
 
 /// Judges both ways on the same runs; the one that was kept answers.
 fn compare(both: BothWays, dataset: &Dataset, seconds: f64) -> Result<(Backtest, Option<Compared>), Failure> {
     let basic = Backtest::of(&both.basic, dataset, seconds)?;
     let custom = both.custom.as_ref().map(|model| Backtest::of(model, dataset, seconds)).transpose()?;
-    let (Some(found), Some(custom)) = (both.basic.comparison.as_deref(), custom) else {
+    let (Some(found), Some(mut custom)) = (both.basic.comparison.as_deref(), custom) else {
         return Ok((basic, None));
     };
     let compared = Compared {
@@ -122,6 +125,8 @@ fn compare(both: BothWays, dataset: &Dataset, seconds: f64) -> Result<(Backtest,
         basic: Short::of(&basic),
         custom: Short::of(&custom),
     };
+    // Found out on runs that were learned from, without a look at those that are judged here.
+    custom.model.explanation = format!("On runs held back in turn {}.", found.reason);
     Ok((if found.kept == Kept::Custom { custom } else { basic }, Some(compared)))
 }
 

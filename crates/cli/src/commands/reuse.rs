@@ -57,6 +57,11 @@ pub fn build_from(
     let mut sources: Vec<(String, Vec<Recorded>)> = Vec::new();
     for file in &arguments.from {
         let source = Project::load(file, &Terminal::silent())?;
+        let real = |path: &std::path::Path| std::fs::canonicalize(path).ok();
+        if real(&source.file).is_some_and(|other| real(&project.file) == Some(other)) {
+            return Err(Failure::bad_input(format!("--from {}: that is this experiment", file.display()))
+                .hint("name the folder of another application"));
+        }
         sources.push((source.experiment.application(), recorded_runs(&source)?));
     }
     let runs = match arguments.share {

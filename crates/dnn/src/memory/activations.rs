@@ -5,7 +5,7 @@
 //! written out one by one here, so that blocks of another shape (grouped queries, a gate, no dropout)
 //! follow from the same counting: with GPT's shape they add up to the paper's formula.
 
-use crate::{ModelError, Network, Precision, Recompute, Training, Transformer};
+use crate::{ModelError, Network, Place, Precision, Recompute, Training, Transformer};
 
 /// Bytes kept on one GPU.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -77,6 +77,10 @@ pub fn kept(network: &Network, training: &Training, blocks: u64) -> Result<Optio
     let plain_share = (transformer.layers - cross) as f64 / transformer.layers.max(1) as f64;
     let one = plain_share * block_bytes(transformer, training, sequence, false)
         + (1.0 - plain_share) * block_bytes(transformer, training, sequence, true);
+    let before = &network.layers[..training.freeze.first_learning(network)];
+    let frozen = before.iter().filter(|layer| layer.place == Place::Block).count() as u64;
+    // Cut into stages, the last one holds blocks that all learn.
+    let blocks = if parallel.pipeline == 1 { blocks.saturating_sub(frozen) } else { blocks };
     let layers = one * blocks as f64 * in_flight * interleaved;
     // Section 4.3: sbhp/t for the embedding's dropout; with one stage also 4sbh/t (1 + v/h) for the last
     // norm, the projection and the scores in 32 bits.
@@ -109,9 +113,10 @@ fn layered(network: &Network, training: &Training) -> Kept {
     let wide = training.precision.activation_bytes();
     let batch = training.batch as f64;
     let bytes = |layer: &crate::Layer| layer.saved.values * wide + layer.saved.bytes;
+    let learning = &network.layers[training.freeze.first_learning(network)..];
     let layers: f64 = match training.recompute {
-        Recompute::Full => checkpointed(network, &bytes),
-        _ => network.layers.iter().map(bytes).sum(),
+        Recompute::Full => checkpointed(learning, &bytes),
+        _ => learning.iter().map(bytes).sum(),
     };
     // The data itself and the last result, whose gradient is the first to be computed.
     let sample = network.sample.unwrap_or(0) as f64;
@@ -121,13 +126,12 @@ fn layered(network: &Network, training: &Training) -> Kept {
 }
 
 /// √n segments: their ends are kept, one segment is computed again at a time (Chen et al., 2016).
-fn checkpointed(network: &Network, bytes: &dyn Fn(&crate::Layer) -> f64) -> f64 {
-    let count = network.layers.len();
-    let size = (count as f64).sqrt().ceil().max(1.0) as usize;
-    let segments: Vec<&[crate::Layer]> = network.layers.chunks(size).collect();
+fn checkpointed(layers: &[crate::Layer], bytes: &dyn Fn(&crate::Layer) -> f64) -> f64 {
+    let size = (layers.len() as f64).sqrt().ceil().max(1.0) as usize;
+    let segments: Vec<&[crate::Layer]> = layers.chunks(size).collect();
     let ends: f64 =
         segments.iter().filter_map(|segment| segment.last()).map(|layer| layer.output * 2.0).sum();
     let largest = segments.iter().map(|segment| segment.iter().map(bytes).sum::<f64>()).fold(0.0, f64::max);
-    let plain: f64 = network.layers.iter().map(bytes).sum();
+    let plain: f64 = layers.iter().map(bytes).sum();
     (ends + largest).min(plain)
 }

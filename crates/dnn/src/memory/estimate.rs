@@ -102,14 +102,16 @@ pub fn estimate(network: &Network, training: &Training, overhead: &Overhead) -> 
     let layers = kept.map(|kept| kept.layers);
     let around = kept.map_or(0.0, |kept| kept.around);
     let known = states.total() + layers.unwrap_or(0.0) + around;
-    let framework = overhead.fixed.as_f64() + (overhead.factor - 1.0) * known;
+    // Measured peaks may lie below the formula: then it is its parts that are smaller.
+    let part = overhead.factor.min(1.0);
+    let framework = overhead.fixed.as_f64() + (overhead.factor.max(1.0) - 1.0) * known;
     let offloaded = training.offload.optimizer.is_some();
     let parts = [
-        (PartName::Parameters, Some(states.parameters), 0.0),
-        (PartName::Gradients, Some(states.gradients), 0.0),
-        (PartName::OptimizerStates, Some(states.optimizer), if offloaded { host.states } else { 0.0 }),
-        (PartName::Activations, layers, 0.0),
-        (PartName::TemporaryBuffers, Some(states.buffers + around), host.buffers + host.start),
+        (PartName::Parameters, Some(part * states.parameters), 0.0),
+        (PartName::Gradients, Some(part * states.gradients), 0.0),
+        (PartName::OptimizerStates, Some(part * states.optimizer), if offloaded { host.states } else { 0.0 }),
+        (PartName::Activations, layers.map(|layers| part * layers), 0.0),
+        (PartName::TemporaryBuffers, Some(part * (states.buffers + around)), host.buffers + host.start),
         (PartName::FrameworkOverhead, Some(framework), 0.0),
     ];
     let bytes = |number: f64| Bytes(number.max(0.0).round() as u64);
@@ -120,7 +122,7 @@ pub fn estimate(network: &Network, training: &Training, overhead: &Overhead) -> 
             .iter()
             .map(|&(part, gpu, host)| Part { part, gpu: gpu.map(bytes), host: bytes(host) })
             .collect(),
-        gpu: bytes(known + framework),
+        gpu: bytes(part * known + framework),
         host: bytes(host.states + host.buffers + host.start),
         disk: bytes(host.disk),
         complete: kept.is_some(),

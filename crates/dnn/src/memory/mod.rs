@@ -7,6 +7,7 @@ mod fit;
 mod share;
 mod states;
 
+pub use crate::training::LARGEST_BATCH;
 pub use activations::{Kept, block_bytes};
 pub use calibrate::{Calibration, Measured, calibrate};
 pub use estimate::{Memory, Overhead, Part, PartName, estimate};

@@ -2,7 +2,7 @@
 //! its blocks (pipeline parallelism), counted with what learns and what does not.
 
 use crate::training::lora;
-use crate::{Freeze, Layer, Network, Place, Tensor, Training};
+use crate::{Layer, Network, Place, Tensor, Training};
 
 /// Weights counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -50,7 +50,7 @@ impl Share {
         let mut blocks = Vec::new();
         let mut tied = Count::default();
         for (index, layer) in network.layers.iter().enumerate() {
-            let count = count(layer, index as u64, training, tensor);
+            let count = count(layer, index, training, tensor);
             match layer.place {
                 Place::First => first = first.plus(count),
                 Place::Last => last = last.plus(count),
@@ -93,13 +93,8 @@ impl Share {
     }
 }
 
-fn count(layer: &Layer, index: u64, training: &Training, tensor: f64) -> Count {
-    let layer_learns = match &training.freeze {
-        Freeze::Nothing => true,
-        Freeze::First(count) => index >= *count,
-        Freeze::Named(part) => !layer.name.contains(part.as_str()),
-        Freeze::Everything => false,
-    };
+fn count(layer: &Layer, index: usize, training: &Training, tensor: f64) -> Count {
+    let layer_learns = training.freeze.learns(layer, index);
     let mut count = Count::default();
     for weights in &layer.tensors {
         let elements = weights.elements() as f64 / if weights.is_matrix() { tensor } else { 1.0 };

@@ -37,6 +37,15 @@ impl<'a> Fields<'a> {
         self.object.keys()
     }
 
+    /// Refuses fields that are not among those known: a slip in a name would change the network unseen.
+    pub(crate) fn only(&self, what: &str, known: &[&str]) -> Result<(), ModelError> {
+        match self.names().find(|name| !known.contains(&name.as_str())) {
+            None => Ok(()),
+            Some(unknown) => Err(ModelError::new(self.path(unknown), format!("is no field of {what}"))
+                .hint(format!("fields are {}", known.join(", ")))),
+        }
+    }
+
     /// A size above 0.
     pub(crate) fn size(&self, name: &str) -> Result<u64, ModelError> {
         self.optional_size(name)?.ok_or_else(|| ModelError::new(self.path(name), "is missing"))

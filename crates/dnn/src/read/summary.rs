@@ -50,6 +50,7 @@ pub fn summary_toml(file: &str, text: &str) -> Result<Network, ModelError> {
 
 fn read(value: &Value, file: &str) -> Result<Network, ModelError> {
     let fields = Fields::of(value, "")?;
+    fields.only("a layer summary", &["name", "input", "layers"])?;
     let Some(input) = fields.raw("input") else {
         return Err(ModelError::new("input", "is missing: the shape of one sample, channels first")
             .hint("for example input = [3, 224, 224]"));
@@ -67,6 +68,8 @@ fn read(value: &Value, file: &str) -> Result<Network, ModelError> {
         let name = layer.text("name")?.map_or_else(|| format!("{kind}_{}", index + 1), str::to_owned);
         let inputs = inputs(&layer, &named, last)?;
         let directions = graph.shape(inputs[0]).len().saturating_sub(1);
+        let known: Vec<&str> = ["kind", "name", "inputs"].iter().chain(fields_of(kind)).copied().collect();
+        layer.only(&format!("a layer of kind {kind}"), &known)?;
         let operation = operation(&layer, kind, directions, graph.shape(inputs[0]))?;
         let within = |mut error: ModelError| {
             error.field = layer.path(&error.field);
@@ -101,6 +104,64 @@ fn kind_of(layer: &Fields<'_>) -> Result<&'static str, ModelError> {
     }
 }
 
+/// The fields of a kind of layer beside those all have. Those that change neither weights nor what is kept
+/// are known, too, as summaries of frameworks hold them.
+fn fields_of(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "dense" => &["units", "out_features", "in_features", "bias"],
+        "convolution" => &[
+            "channels",
+            "filters",
+            "out_channels",
+            "in_channels",
+            "kernel",
+            "kernel_size",
+            "size",
+            "stride",
+            "strides",
+            "padding",
+            "dilation",
+            "groups",
+            "bias",
+        ],
+        "depthwise" => &[
+            "channels",
+            "in_channels",
+            "kernel",
+            "kernel_size",
+            "size",
+            "stride",
+            "strides",
+            "padding",
+            "dilation",
+            "bias",
+        ],
+        "max_pool" | "average_pool" => {
+            &["kernel", "kernel_size", "pool_size", "size", "stride", "strides", "padding", "dilation"]
+        }
+        "global_pool" => &["size"],
+        "batch_norm" => &["num_features", "momentum", "eps"],
+        "layer_norm" => &["normalized_shape", "eps"],
+        "relu" | "gelu" | "tanh" | "activation" => &["function", "inplace", "negative_slope", "dim"],
+        "dropout" => &["rate", "p"],
+        "embedding" => &["entries", "num_embeddings", "input_dim", "width", "embedding_dim", "output_dim"],
+        "lstm" => &["units", "hidden_size", "input_size", "return_sequences"],
+        "stated" => &["parameters", "output"],
+        _ => &[],
+    }
+}
+
+/// Refuses a stated size of the input that is not the one there is.
+fn agrees(layer: &Fields<'_>, name: &str, there: u64) -> Result<(), ModelError> {
+    match layer.optional_size(name)? {
+        Some(stated) if stated != there => Err(ModelError::new(
+            layer.path(name),
+            format!("= {stated}, but {there} come from the layer before"),
+        )),
+        _ => Ok(()),
+    }
+}
+
 fn inputs(
     layer: &Fields<'_>,
     named: &BTreeMap<String, usize>,
@@ -127,6 +188,9 @@ fn operation(
     directions: usize,
     shape: &[u64],
 ) -> Result<Operation, ModelError> {
+    agrees(layer, "in_channels", shape.first().copied().unwrap_or(1))?;
+    agrees(layer, "in_features", shape.last().copied().unwrap_or(1))?;
+    agrees(layer, "input_size", shape.last().copied().unwrap_or(1))?;
     Ok(match kind {
         "dense" => Operation::Dense {
             units: layer.size_of(&["units", "out_features"])?,

@@ -14,9 +14,10 @@ pub struct Work {
     pub traffic: f64,
 }
 
-/// Counts the work of a micro-batch. The backward pass takes twice the forward pass; what is computed
-/// again comes on top (Narayanan et al., "Efficient Large-Scale Language Model Training", SC'21,
-/// appendix: 8/6 with full recomputation).
+/// Counts the work of a micro-batch. The backward pass takes twice the forward pass, once for the gradients
+/// of weights, which frozen ones have none of, and once for those of what a layer saw, which nothing needs
+/// before the first that learns; what is computed again comes on top (Narayanan et al., "Efficient
+/// Large-Scale Language Model Training", SC'21, appendix: 8/6 with full recomputation).
 pub fn work(network: &Network, training: &Training) -> Result<Work, ModelError> {
     let split = (training.parallel.tensor * training.parallel.pipeline) as f64;
     let batch = training.batch as f64;
@@ -46,12 +47,32 @@ pub fn work(network: &Network, training: &Training) -> Result<Work, ModelError> 
         }
         None => batch * network.layers.iter().map(|layer| layer.flops).sum::<f64>(),
     };
-    let passes = if training.recompute == Recompute::Full { 4.0 } else { 3.0 };
+    let again = if training.recompute == Recompute::Full { 1.0 } else { 0.0 };
+    let passes = 1.0 + backward(network, training) * (2.0 + again) / 2.0;
     // Weights are read forward and backward and written once; what is kept is written and read.
     let weights = share.count.total() * training.precision.weight_bytes();
     let states = share.count.trained * (training.precision.master_bytes() + 8.0) * 2.0;
     let updates = states / training.accumulate as f64;
     Ok(Work { operations: passes * forward / split, traffic: 3.0 * weights + 2.0 * activations + updates })
+}
+
+/// The backward pass in forward passes: 2 where everything learns.
+fn backward(network: &Network, training: &Training) -> f64 {
+    let (mut all, mut needed) = (0.0, 0.0);
+    let first = training.freeze.first_learning(network);
+    for (index, layer) in network.layers.iter().enumerate() {
+        // Transformers' layers are counted by their weights, each used once a token.
+        let size = match network.transformer.is_some() {
+            true if layer.place == Place::First => 0.0,
+            true => layer.parameters() as f64,
+            false => layer.flops,
+        };
+        let of_weights = if training.freeze.learns(layer, index) { 1.0 } else { 0.0 };
+        let of_inputs = if index < first { 0.0 } else { 1.0 };
+        all += size;
+        needed += size * (of_weights + of_inputs);
+    }
+    if all > 0.0 { needed / all } else { 2.0 }
 }
 
 impl Work {

@@ -2,10 +2,10 @@
 
 use crate::{ModelError, Network};
 
-use super::{Training, Zero};
+use super::{Freeze, OffloadTarget, Training, Zero};
 
 /// More samples or tokens than this at once are a slip of the finger.
-pub(crate) const LARGEST_BATCH: u64 = 1 << 30;
+pub const LARGEST_BATCH: u64 = 1 << 30;
 const MOST_GPUS: u64 = 1 << 24;
 
 impl Training {
@@ -30,17 +30,45 @@ impl Training {
             within("sequence", sequence, LARGEST_BATCH)?;
         }
         self.check_split(network)?;
+        self.check_freeze(network)?;
         if self.offload.parameters.is_some() && self.zero != Zero::Stage3 {
             return Err(ModelError::new("offload", "of parameters needs ZeRO 3").hint("add --zero 3"));
         }
         if self.offload.optimizer.is_some() && self.zero < Zero::Stage2 {
             return Err(ModelError::new("offload", "of the optimizer needs ZeRO 2 or 3").hint("add --zero 2"));
         }
+        let to_disk = [self.offload.optimizer, self.offload.parameters].contains(&Some(OffloadTarget::Nvme));
+        if to_disk && self.zero != Zero::Stage3 {
+            return Err(ModelError::new("offload", "to a disk needs ZeRO 3").hint("add --zero 3"));
+        }
         if self.offload.parameters.is_some() && self.offload.optimizer.is_none() {
             let reason = "of parameters without the optimizer is not what DeepSpeed does";
             return Err(ModelError::new("offload", reason).hint("offload all"));
         }
         Ok(())
+    }
+
+    fn check_freeze(&self, network: &Network) -> Result<(), ModelError> {
+        let layers = network.layers.len();
+        match &self.freeze {
+            Freeze::First(count) if *count >= layers as u64 && !has_adapters(network) => {
+                let reason = format!("= {count} leaves nothing to learn: there are {layers} layers");
+                Err(ModelError::new("freeze", reason))
+            }
+            Freeze::Named(part) if network.layers.iter().all(|layer| !layer.name.contains(part.as_str())) => {
+                let names: Vec<&str> =
+                    network.layers.iter().take(4).map(|layer| layer.name.as_str()).collect();
+                let reason = format!("`{part}` is in the name of no layer");
+                Err(ModelError::new("freeze", reason).hint(format!("layers are {}, …", names.join(", "))))
+            }
+            Freeze::Named(part) if network.layers.iter().all(|layer| layer.name.contains(part.as_str())) => {
+                Err(ModelError::new(
+                    "freeze",
+                    format!("`{part}` is in every layer's name: nothing would learn"),
+                ))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn check_split(&self, network: &Network) -> Result<(), ModelError> {
@@ -74,6 +102,10 @@ impl Training {
             _ => Ok(()),
         }
     }
+}
+
+fn has_adapters(network: &Network) -> bool {
+    network.layers.iter().flat_map(|layer| &layer.tensors).any(super::lora::is_adapter)
 }
 
 fn within(field: &str, value: u64, most: u64) -> Result<(), ModelError> {

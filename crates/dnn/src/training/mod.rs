@@ -4,10 +4,12 @@ mod check;
 mod choice;
 pub mod lora;
 
-pub(crate) use check::LARGEST_BATCH;
+pub use check::LARGEST_BATCH;
 pub use choice::{OffloadTarget, Optimizer, Precision, Recompute, Zero};
 
 use serde::Serialize;
+
+use crate::{Layer, Network};
 
 /// What leaves the GPU's memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -49,6 +51,7 @@ impl Parallel {
 
 /// Which layers keep their weights as they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Freeze {
     /// None.
     #[default]
@@ -59,6 +62,31 @@ pub enum Freeze {
     Named(String),
     /// All: only adapters learn.
     Everything,
+}
+
+impl Freeze {
+    /// Whether a layer's own weights learn.
+    pub(crate) fn learns(&self, layer: &Layer, index: usize) -> bool {
+        match self {
+            Freeze::Nothing => true,
+            Freeze::First(count) => index as u64 >= *count,
+            Freeze::Named(part) => !layer.name.contains(part.as_str()),
+            Freeze::Everything => false,
+        }
+    }
+
+    /// The first layer in which something learns. No gradient goes back beyond it, and nothing is kept for
+    /// one.
+    pub(crate) fn first_learning(&self, network: &Network) -> usize {
+        let has_adapter = |layer: &Layer| layer.tensors.iter().any(lora::is_adapter);
+        let learns = |(index, layer): (usize, &Layer)| {
+            has_adapter(layer) || !layer.tensors.is_empty() && self.learns(layer, index)
+        };
+        match self {
+            Freeze::Nothing => 0,
+            _ => network.layers.iter().enumerate().position(learns).unwrap_or(network.layers.len()),
+        }
+    }
 }
 
 /// Everything about a training that its memory depends on.

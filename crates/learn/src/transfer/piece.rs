@@ -100,7 +100,12 @@ pub(super) fn piece(
     }
     // Another application lies beyond what the source measured, where only laws hold.
     let laws = BuildOptions { models: LAWS.to_vec(), ..options.clone() };
-    let model = build(&pooled, &laws)?;
+    let mut model = build(&pooled, &laws)?;
+    // A row that counts several times is one run.
+    pooled.rows.dedup();
+    let of_scale = |scale: Scale| pooled.rows.iter().filter(|row| row.scale == scale).count();
+    model.evidence.scaled_down_runs = of_scale(Scale::Sd);
+    model.evidence.full_scale_runs = of_scale(Scale::Fs);
     let name = match (&table.target, formula) {
         (Target::Metric(name), Some(_)) => Some(name.clone()),
         _ => None,

@@ -2,9 +2,9 @@
 
 use harp_core::Bytes;
 use harp_dnn::gpu::{self, GPUS};
-use harp_dnn::memory::{Memory, Overhead, PartName, largest_batch, smallest_gpus};
-use harp_dnn::{Network, Recompute, Training, Zero};
-use harp_site::Site;
+use harp_dnn::memory::{LARGEST_BATCH, Memory, Overhead, PartName, estimate, largest_batch, smallest_gpus};
+use harp_dnn::{Network, Parallel, Recompute, Training, Zero};
+use harp_site::{NodeType, Site};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -27,6 +27,7 @@ pub struct Fit {
 }
 
 /// What is asked about.
+#[derive(Clone, Copy)]
 pub struct Question<'a> {
     pub network: &'a Network,
     pub training: &'a Training,
@@ -65,15 +66,21 @@ impl Question<'_> {
             let Some(gpus) = &node.gpus else { continue };
             let name = format!("{} ({} × {})", node.name, gpus.count, gpus.kind);
             let kinds = gpu::kinds(&gpus.kind);
+            // What a host holds depends on how many GPUs it has.
+            let parallel = Parallel { gpus_per_node: u64::from(gpus.count.max(1)), ..self.training.parallel };
+            let training = Training { parallel, ..self.training.clone() };
+            let memory = estimate(self.network, &training, self.overhead)?;
+            let there = Question { training: &training, memory: &memory, ..*self };
             match (gpus.memory, kinds.as_slice()) {
-                (Some(memory), _) => found.push(self.fit(name, memory)?),
-                (None, [one]) => found.push(self.fit(name, one.memory())?),
+                (Some(memory), _) => found.push(there.fit_on(node, name, memory)?),
+                (None, [one]) => found.push(there.fit_on(node, name, one.memory())?),
                 (None, kinds) => {
                     // The site does not say which: answered for each.
                     for kind in kinds {
-                        let mut fit = self.fit(format!("{name} if {}", kind.name), kind.memory())?;
-                        fit.remark = Some("the site's profile does not state the memory".to_owned());
-                        found.push(fit);
+                        let fit = there.fit_on(node, format!("{name} if {}", kind.name), kind.memory())?;
+                        let unsure = "the site's profile does not state the memory";
+                        let remark = fit.remark.map(|remark| format!("{remark}; {unsure}"));
+                        found.push(Fit { remark: remark.or_else(|| Some(unsure.to_owned())), ..fit });
                     }
                     if kinds.is_empty() {
                         let remark = Some(format!("the memory of `{}` is not known", gpus.kind));
@@ -96,11 +103,32 @@ impl Question<'_> {
         Ok(found)
     }
 
+    /// As [`Question::fit`]; what leaves the GPU must fit on the node's host.
+    fn fit_on(&self, node: &NodeType, gpu: String, memory: Bytes) -> Result<Fit, Failure> {
+        let fit = self.fit(gpu, memory)?;
+        let offloads = self.training.offload.optimizer.is_some();
+        match node.memory.filter(|host| offloads && self.memory.host > *host) {
+            None => Ok(fit),
+            Some(host) => Ok(Fit {
+                fits: Some(false),
+                largest_batch: None,
+                smallest_gpus: None,
+                remark: Some(format!("a host has {host}, {} are needed there", self.memory.host)),
+                ..fit
+            }),
+        }
+    }
+
     /// What would make it smaller, by what is in the way and was not asked for yet.
     fn way_out(&self, memory: Bytes) -> String {
         let kept = self.memory.part(PartName::Activations).unwrap_or(Bytes(0));
+        let states = self.memory.gpu.0.saturating_sub(kept.0);
         let (training, is_transformer) = (self.training, self.network.transformer.is_some());
         let mut ways = Vec::new();
+        if states > memory.0 || kept.0 <= memory.0 / 2 {
+            ways.extend((training.zero != Zero::Stage3).then_some("--zero 3"));
+            ways.extend(training.offload.optimizer.is_none().then_some("--offload"));
+        }
         if kept.0 > memory.0 / 2 {
             let smaller = if training.batch > 1 { "a smaller --batch" } else { "a shorter --sequence" };
             ways.extend((training.batch > 1 || is_transformer).then_some(smaller));
@@ -109,9 +137,6 @@ impl Question<'_> {
             );
             let scores = is_transformer && !training.flash && training.recompute == Recompute::None;
             ways.extend(scores.then_some("--flash"));
-        } else {
-            ways.extend((training.zero != Zero::Stage3).then_some("--zero 3"));
-            ways.extend(training.offload.optimizer.is_none().then_some("--offload"));
         }
         ways.extend(is_transformer.then_some("--tensor"));
         match ways.is_empty() {
@@ -132,6 +157,8 @@ impl Question<'_> {
             true => largest_batch(self.network, self.training, self.overhead, memory)?,
             false => None,
         };
+        // Where samples take nothing, any number fits.
+        let largest = largest.filter(|batch| *batch < LARGEST_BATCH);
         Ok(Fit {
             gpu,
             memory_bytes: Some(memory),

@@ -48,6 +48,10 @@ pub fn memory(arguments: &DnnMemory, terminal: &Terminal) -> Result<ExitCode, Fa
     let question = Question { network: &network, training: &training, overhead: &overhead, memory: &memory };
     let fits = question.answer(arguments.gpu.as_deref(), site.as_ref())?;
     if let Some(file) = &arguments.chart {
+        if file.extension().is_none_or(|extension| extension != "svg") {
+            return Err(Failure::bad_input(format!("{}: the chart is an SVG file", file.display()))
+                .hint("give it a name that ends in .svg"));
+        }
         let chart = waterfall_chart(&waterfall(&network, &training, &memory, &fits), &Canvas::default());
         project::write_whole(file, &chart)?;
         terminal.say(&format!("wrote {}", file.display()));
@@ -68,7 +72,7 @@ pub fn memory(arguments: &DnnMemory, terminal: &Terminal) -> Result<ExitCode, Fa
         terminal.print_table(&parts_table(&memory))?;
         terminal.print("")?;
         terminal.print_table(&fits_table(&fits, &training))?;
-        for sentence in remarks(&memory, arguments, calibration.as_ref()) {
+        for sentence in remarks(&memory, &training, arguments, calibration.as_ref()) {
             terminal.print_text(&sentence)?;
         }
     }
@@ -152,7 +156,15 @@ fn fits_table(fits: &[Fit], training: &Training) -> Table {
     table.without_empty_columns()
 }
 
-fn remarks(memory: &Memory, arguments: &DnnMemory, calibration: Option<&Calibration>) -> Vec<String> {
+/// Calibrated formulas are off by some percent; one that is off by more than this describes something else.
+const POOR: f64 = 50.0;
+
+fn remarks(
+    memory: &Memory,
+    training: &Training,
+    arguments: &DnnMemory,
+    calibration: Option<&Calibration>,
+) -> Vec<String> {
     let mut said = Vec::new();
     if !memory.complete {
         said.push(
@@ -160,6 +172,20 @@ fn remarks(memory: &Memory, arguments: &DnnMemory, calibration: Option<&Calibrat
              beside it."
                 .to_owned(),
         );
+    }
+    if memory.host.0 > 0 && training.offload.optimizer.is_none() {
+        said.push(format!(
+            "The {} on each host are needed while the model is made, if every process loads all of it \
+             (DeepSpeed's estimate); afterwards they are free.",
+            memory.host
+        ));
+    }
+    if let Some(found) = calibration.filter(|found| found.calibrated_error > POOR) {
+        said.push(format!(
+            "So large an error ({}) means that the description is not of what was measured, or that its \
+             columns are not batch, sequence, gpus, accumulate or a {{name}} in MODEL: do not rely on it.",
+            harp_report::text::percent(found.calibrated_error)
+        ));
     }
     match calibration {
         Some(found) => said.push(format!(

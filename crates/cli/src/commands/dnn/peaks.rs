@@ -28,8 +28,17 @@ pub fn calibration(
     let rows = rows(file, terminal)?;
     let mut measured = Vec::new();
     for (index, row) in rows.iter().enumerate() {
-        let peak = PEAKS.iter().find_map(|name| row.get(*name).and_then(Value::as_number));
-        let Some(peak) = peak else { continue };
+        let Some((name, written)) = PEAKS.iter().find_map(|name| Some((name, row.get(*name)?))) else {
+            continue;
+        };
+        let no_size = || {
+            Failure::bad_input(format!(
+                "{}: row {}: `{name}` is no number of bytes, but {written}",
+                file.display(),
+                index + 1
+            ))
+        };
+        let peak = written.as_number().ok_or_else(no_size)?;
         let mut values = model::settings(&arguments.model);
         values.extend(row.iter().map(|(name, value)| (name.clone(), value.to_string())));
         let (network, _) = model::network(&arguments.model, &values)?;

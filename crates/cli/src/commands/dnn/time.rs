@@ -5,6 +5,7 @@ use std::path::Path;
 
 use harp_core::Value;
 use harp_dnn::gpu::{self, GPUS, Gpu};
+use harp_dnn::memory::{self, Overhead};
 use harp_dnn::time::{Efficiency, Interconnect, MeasuredStep, Plan, Time, estimate, learned, usual, work};
 use harp_dnn::{Network, Parallel, Precision, Training};
 use harp_report::text::{number, plural, share};
@@ -28,6 +29,7 @@ struct Answer<'a> {
     model: &'a str,
     gpu: &'a Gpu,
     gpus: u64,
+    fits: bool,
     #[serde(flatten)]
     time: &'a Time,
     scaling: Vec<Scaled>,
@@ -63,11 +65,19 @@ pub fn time(arguments: &DnnTime, terminal: &Terminal) -> Result<(), Failure> {
     };
     let time = estimate(&network, &training, &plan)?;
     let scaling = scaling(&network, &training, &plan)?;
+    let needed = memory::estimate(&network, &training, &Overhead::default())?.gpu;
     if terminal.json {
-        let gpus = training.parallel.gpus;
-        return terminal.print_json(&Answer { model: &network.name, gpu, gpus, time: &time, scaling });
+        let (gpus, fits) = (training.parallel.gpus, needed <= gpu.memory());
+        let model = &network.name;
+        return terminal.print_json(&Answer { model, gpu, gpus, fits, time: &time, scaling });
     }
     terminal.print_text(&in_words(&network, &training, gpu, &time))?;
+    if needed > gpu.memory() {
+        terminal.print_text(&format!(
+            "It does not fit: {needed} are needed on each GPU, which has {}. harp dnn memory says what helps.",
+            gpu.memory()
+        ))?;
+    }
     terminal.print_table(&parts(&time))?;
     terminal.print("")?;
     terminal.print_table(&scaling_table(&scaling))?;
@@ -85,6 +95,15 @@ fn remarks(time: &Time, training: &Training, gpu: &Gpu, arguments: &DnnTime) -> 
     let mut said = Vec::new();
     if training.precision == Precision::Fp8 && gpu.fp8 == 0.0 {
         said.push(format!("{} has no arithmetic in 8 bits: that in 16 bits is assumed.", gpu.name));
+    }
+    if training.precision == Precision::Bf16 && !gpu.has_bf16() {
+        said.push(format!("{} has no tensor cores for bf16: --precision fp16 is assumed.", gpu.name));
+    }
+    if training.offload.optimizer.is_some() {
+        said.push(
+            "What offload moves between GPU, host and disk is not counted: it takes longer than this."
+                .to_owned(),
+        );
     }
     if arguments.measured.is_none() && time.step.compute < SHORT_STEP {
         said.push(
@@ -122,8 +141,9 @@ fn steps(file: &Path, network: &Network, training: &Training) -> Result<Vec<Meas
                 .hint("columns are gpu, step_seconds, and batch or sequence where they differ")
         };
         let name = row.get("gpu").ok_or_else(|| wrong("`gpu` is missing"))?.to_string();
-        let seconds = row.get("step_seconds").and_then(Value::as_number);
-        let seconds = seconds.ok_or_else(|| wrong("`step_seconds` is no number"))?;
+        let seconds = row.get("step_seconds").ok_or_else(|| wrong("`step_seconds` is missing"))?;
+        let seconds = seconds.as_number().filter(|seconds| *seconds > 0.0);
+        let seconds = seconds.ok_or_else(|| wrong("`step_seconds` is no time above 0"))?;
         let count = |column: &str| match row.get(column) {
             None => Ok(None),
             Some(Value::Integer(count)) if *count > 0 => Ok(Some(*count as u64)),
