@@ -348,7 +348,7 @@ fn parse_probability(text: &str) -> Result<f64, String> {
     };
     match number {
         Ok(probability) if probability > 0.0 && probability < 1.0 => Ok(probability),
-        _ => Err("a probability lies between 0 and 1, for example 0.9".to_owned()),
+        _ => Err("give a share between 0 and 1 or in percent, for example 0.9 or 90%".to_owned()),
     }
 }
 

@@ -172,4 +172,8 @@ fn hosts_are_looked_at_and_times_say_what_does_not_fit() {
     let to_disk =
         ["dnn", "memory", "llama-2-7b", "--zero", "2", "--offload", "optimizer", "--offload-to", "nvme"];
     assert!(support::stderr(&support::run(here, &to_disk, 2)).contains("needs ZeRO 3"));
+    let given = ["dnn", "memory", "resnet50", "--gpu", "A100-80", "--sequence", "20", "--set", "k=4"];
+    let said = support::stderr(&support::run(here, &given, 0));
+    assert!(said.contains("--sequence of a network that is no transformer has no effect"), "{said}");
+    assert!(said.contains("no {k} in MODEL"), "{said}");
 }

@@ -44,7 +44,7 @@ pub struct DnnModel {
     /// and values.
     #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "lora")]
     pub lora_targets: Vec<String>,
-    /// Layers that do not learn: the first so many, or those whose name contains this.
+    /// Layers that do not learn: the first so many (an embedding is one), or those whose name contains this.
     #[arg(long, value_name = "COUNT|NAME")]
     pub freeze: Option<String>,
 }
@@ -95,7 +95,7 @@ pub struct DnnTraining {
     /// GPUs of all nodes.
     #[arg(long, value_name = "COUNT", default_value = "1", value_parser = parse_count, allow_negative_numbers = true)]
     pub gpus: u64,
-    /// GPUs of one node.
+    /// GPUs of one node; with --site, those the site's nodes have.
     #[arg(long, value_name = "COUNT", default_value = "8", value_parser = parse_count, allow_negative_numbers = true)]
     pub gpus_per_node: u64,
     /// GPUs that share each matrix (tensor parallelism).
@@ -129,7 +129,7 @@ pub struct DnnMemory {
     #[arg(long, value_name = "GPU")]
     pub gpu: Option<String>,
     /// Which GPUs of this site fit: a name (`harp site` lists them) or a file.
-    #[arg(long, value_name = "SITE")]
+    #[arg(long, value_name = "SITE", conflicts_with = "gpu")]
     pub site: Option<String>,
     /// What driver, libraries and allocator take beside the formula, on each GPU. Without it, 1 GiB.
     #[arg(long, value_name = "SIZE", conflicts_with = "calibrate")]

@@ -34,6 +34,10 @@ pub fn ablate(arguments: &Ablate, terminal: &Terminal) -> Result<(), Failure> {
         None => project.experiment.learn.targets.first().cloned().unwrap_or(Target::Walltime),
     };
     let (table, _) = harp_history::dataset(runs, &target);
+    if table.rows.is_empty() && !recorded.is_empty() {
+        return Err(Failure::bad_input(format!("no run has a `{target}`"))
+            .hint("use walltime, peak_memory, cpu_time, or a metric of the experiment"));
+    }
     let features: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
     let axes = axes(arguments, &features)?;
     let options = build_options(&project, &arguments.settings);
@@ -56,7 +60,8 @@ pub fn ablate(arguments: &Ablate, terminal: &Terminal) -> Result<(), Failure> {
     terminal.print_table(&table_of(&ablation))?;
     terminal.print_text(
         "without: when it is no feature; shuffled: with the values of other runs; never seen: at its largest \
-         level by models that saw only the others; enough: so few levels predict the others nearly as well.",
+         level by models that saw only the others; enough: so few levels predict the others nearly as well (– where \
+         none are). What shuffling hurts and leaving out does not is said by other features, too.",
     )
 }
 

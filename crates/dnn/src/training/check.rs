@@ -35,7 +35,9 @@ impl Training {
             return Err(ModelError::new("offload", "of parameters needs ZeRO 3").hint("add --zero 3"));
         }
         if self.offload.optimizer.is_some() && self.zero < Zero::Stage2 {
-            return Err(ModelError::new("offload", "of the optimizer needs ZeRO 2 or 3").hint("add --zero 2"));
+            return Err(
+                ModelError::new("offload", "of the optimizer is known for ZeRO 2 and 3").hint("add --zero 2")
+            );
         }
         let to_disk = [self.offload.optimizer, self.offload.parameters].contains(&Some(OffloadTarget::Nvme));
         if to_disk && self.zero != Zero::Stage3 {

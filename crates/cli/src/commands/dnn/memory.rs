@@ -34,6 +34,9 @@ struct Answer<'a> {
 pub fn memory(arguments: &DnnMemory, terminal: &Terminal) -> Result<ExitCode, Failure> {
     let (network, adapted) = model::network(&arguments.model, &model::settings(&arguments.model))?;
     let training = model::training(&arguments.model, &arguments.training);
+    for warning in model::without_effect(&arguments.model, &arguments.training, &network) {
+        terminal.say(&warning);
+    }
     let calibration = match &arguments.calibrate {
         Some(file) => Some(peaks::calibration(file, arguments, &training, terminal)?),
         None => None,

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use harp_dnn::read::{self, PRESETS};
-use harp_dnn::{Freeze, ModelError, Network, Offload, Parallel, Training, lora};
+use harp_dnn::{Freeze, ModelError, Network, Offload, OffloadTarget, Parallel, Training, lora};
 
 use crate::arguments::{DnnModel, DnnTraining, Offloaded};
 use crate::failure::Failure;
@@ -39,6 +39,29 @@ pub fn network(
             Ok((network, Some(adapted)))
         }
     }
+}
+
+/// Options that were given and change nothing, each with why: a slip is better said than passed over.
+pub fn without_effect(model: &DnnModel, training: &DnnTraining, network: &Network) -> Vec<String> {
+    let is_transformer = network.transformer.is_some();
+    let mut found: Vec<String> = [
+        (training.sequence_parallel && training.tensor == 1, "--sequence-parallel without --tensor"),
+        (training.chunks > 1 && training.pipeline == 1, "--chunks without --pipeline"),
+        (training.sequence.is_some() && !is_transformer, "--sequence of a network that is no transformer"),
+        (training.flash && !is_transformer, "--flash of a network that is no transformer"),
+        (model.input.is_some() && is_transformer, "--input of a transformer"),
+        (
+            training.offload_to == OffloadTarget::Nvme && training.offload == Offloaded::None,
+            "--offload-to without --offload",
+        ),
+    ]
+    .iter()
+    .filter(|(is_so, _)| *is_so)
+    .map(|(_, what)| (*what).to_owned())
+    .collect();
+    let unused = model.settings.iter().filter(|(name, _)| !model.model.contains(&format!("{{{name}}}")));
+    found.extend(unused.map(|(name, _)| format!("--set {name}, as there is no {{{name}}} in MODEL,")));
+    found.into_iter().map(|what| format!("warning: {what} has no effect")).collect()
 }
 
 /// The values of `--set`.

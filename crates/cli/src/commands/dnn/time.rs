@@ -48,6 +48,9 @@ struct Scaled {
 pub fn time(arguments: &DnnTime, terminal: &Terminal) -> Result<(), Failure> {
     let (network, _) = model::network(&arguments.model, &model::settings(&arguments.model))?;
     let training = model::training(&arguments.model, &arguments.training);
+    for warning in model::without_effect(&arguments.model, &arguments.training, &network) {
+        terminal.say(&warning);
+    }
     let gpu = the_gpu(&arguments.gpu)?;
     let efficiency = match &arguments.measured {
         Some(file) => learned(&steps(file, &network, &training)?, gpu)?,
