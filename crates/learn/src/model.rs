@@ -121,10 +121,7 @@ impl TargetModel {
                 let level = |index: usize| (index as f64 + 0.5) / COST_POINTS as f64;
                 let truths: Vec<f64> =
                     (0..COST_POINTS).map(|index| distribution.quantile(level(index))).collect();
-                let indifference = match self.validation {
-                    Validation::Largest => INDIFFERENCE,
-                    _ => 0.0,
-                };
+                let indifference = if self.evidence.full_scale_runs == 0 { INDIFFERENCE } else { 0.0 };
                 cheapest_request(&truths, self.reexecution, indifference)
             }
         };

@@ -264,3 +264,18 @@ fn predictions_go_on_growing_beyond_the_largest_run() {
         );
     }
 }
+
+/// However the few runs were judged, without one at full scale a little more is asked for.
+#[test]
+fn without_full_scale_runs_the_request_is_larger_for_the_same_cost() {
+    let dataset = sweep(3, 0.1, 1).filtered(|row| row.scale == Scale::Sd);
+    let options = BuildOptions { policy: Policy::Cost, ..BuildOptions::default() };
+    let model = build(&dataset, &options).unwrap();
+    assert_eq!(model.evidence.full_scale_runs, 0);
+    let mut seen = model.clone();
+    seen.evidence.full_scale_runs = 1;
+    let cells = dataset.columns.iter().zip(&dataset.rows[0].cells);
+    let wanted = cells.map(|(column, cell)| (column.name.clone(), cell.clone().unwrap())).collect();
+    let request = |model: &harp_learn::TargetModel| model.predict(&wanted).unwrap().request;
+    assert!(request(&model) > request(&seen), "{} {}", request(&model), request(&seen));
+}
