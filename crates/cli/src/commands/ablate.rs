@@ -6,6 +6,7 @@ use harp_report::text::plural;
 use harp_report::{Cell, Column, Table};
 use serde::Serialize;
 
+use super::backtest::no_run_has;
 use super::build::{build_options, recorded_runs, without_test_cases};
 use crate::arguments::Ablate;
 use crate::cases::RESOURCES;
@@ -35,8 +36,7 @@ pub fn ablate(arguments: &Ablate, terminal: &Terminal) -> Result<(), Failure> {
     };
     let (table, _) = harp_history::dataset(runs, &target);
     if table.rows.is_empty() && !recorded.is_empty() {
-        return Err(Failure::bad_input(format!("no run has a `{target}`"))
-            .hint("use walltime, peak_memory, cpu_time, or a metric of the experiment"));
+        return Err(no_run_has(&target));
     }
     let features: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
     let axes = axes(arguments, &features)?;

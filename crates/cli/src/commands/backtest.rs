@@ -192,8 +192,7 @@ fn history(project: &Project, arguments: &arguments::Backtest) -> Result<Dataset
     };
     let (dataset, _) = harp_history::dataset(runs, &target);
     if dataset.rows.is_empty() {
-        let measured = "walltime, peak_memory, cpu_time, or a metric of the experiment";
-        return Err(Failure::bad_input(format!("no run has a `{target}`")).hint(format!("use {measured}")));
+        return Err(no_run_has(&target));
     }
     if arguments.by == Judged::Time {
         return Ok(dataset.judging_latest(arguments.latest));
@@ -206,6 +205,12 @@ fn history(project: &Project, arguments: &arguments::Backtest) -> Result<Dataset
             ));
     }
     Ok(dataset)
+}
+
+/// The failure where a target was never measured.
+pub fn no_run_has(target: &Target) -> Failure {
+    Failure::bad_input(format!("no run has a `{target}`"))
+        .hint("use walltime, peak_memory, cpu_time, or a metric of the experiment")
 }
 
 /// Scores beside how sure they are.

@@ -68,7 +68,8 @@ fn read(value: &Value, file: &str) -> Result<Network, ModelError> {
         let name = layer.text("name")?.map_or_else(|| format!("{kind}_{}", index + 1), str::to_owned);
         let inputs = inputs(&layer, &named, last)?;
         let directions = graph.shape(inputs[0]).len().saturating_sub(1);
-        let known: Vec<&str> = ["kind", "name", "inputs"].iter().chain(fields_of(kind)).copied().collect();
+        let window: &[&str] = if has_window(kind) { &WINDOW_FIELDS } else { &[] };
+        let known = [&["kind", "name", "inputs"], fields_of(kind), window].concat();
         layer.only(&format!("a layer of kind {kind}"), &known)?;
         let operation = operation(&layer, kind, directions, graph.shape(inputs[0]))?;
         let within = |mut error: ModelError| {
@@ -104,41 +105,21 @@ fn kind_of(layer: &Fields<'_>) -> Result<&'static str, ModelError> {
     }
 }
 
-/// The fields of a kind of layer beside those all have. Those that change neither weights nor what is kept
+/// The fields of a window.
+const WINDOW_FIELDS: [&str; 8] =
+    ["kernel", "kernel_size", "pool_size", "size", "stride", "strides", "padding", "dilation"];
+
+fn has_window(kind: &str) -> bool {
+    ["convolution", "depthwise", "max_pool", "average_pool"].contains(&kind)
+}
+
+/// The fields of a kind of layer beside those all have and those of its window. Those that change neither weights nor what is kept
 /// are known, too, as summaries of frameworks hold them.
 fn fields_of(kind: &str) -> &'static [&'static str] {
     match kind {
         "dense" => &["units", "out_features", "in_features", "bias"],
-        "convolution" => &[
-            "channels",
-            "filters",
-            "out_channels",
-            "in_channels",
-            "kernel",
-            "kernel_size",
-            "size",
-            "stride",
-            "strides",
-            "padding",
-            "dilation",
-            "groups",
-            "bias",
-        ],
-        "depthwise" => &[
-            "channels",
-            "in_channels",
-            "kernel",
-            "kernel_size",
-            "size",
-            "stride",
-            "strides",
-            "padding",
-            "dilation",
-            "bias",
-        ],
-        "max_pool" | "average_pool" => {
-            &["kernel", "kernel_size", "pool_size", "size", "stride", "strides", "padding", "dilation"]
-        }
+        "convolution" => &["channels", "filters", "out_channels", "in_channels", "groups", "bias"],
+        "depthwise" => &["channels", "in_channels", "bias"],
         "global_pool" => &["size"],
         "batch_norm" => &["num_features", "momentum", "eps"],
         "layer_norm" => &["normalized_shape", "eps"],

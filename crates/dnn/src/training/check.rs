@@ -51,26 +51,19 @@ impl Training {
     }
 
     fn check_freeze(&self, network: &Network) -> Result<(), ModelError> {
-        let layers = network.layers.len();
-        match &self.freeze {
-            Freeze::First(count) if *count >= layers as u64 && !has_adapters(network) => {
-                let reason = format!("= {count} leaves nothing to learn: there are {layers} layers");
-                Err(ModelError::new("freeze", reason))
-            }
-            Freeze::Named(part) if network.layers.iter().all(|layer| !layer.name.contains(part.as_str())) => {
-                let names: Vec<&str> =
-                    network.layers.iter().take(4).map(|layer| layer.name.as_str()).collect();
-                let reason = format!("`{part}` is in the name of no layer");
-                Err(ModelError::new("freeze", reason).hint(format!("layers are {}, …", names.join(", "))))
-            }
-            Freeze::Named(part) if network.layers.iter().all(|layer| layer.name.contains(part.as_str())) => {
-                Err(ModelError::new(
-                    "freeze",
-                    format!("`{part}` is in every layer's name: nothing would learn"),
-                ))
-            }
-            _ => Ok(()),
+        let layers = &network.layers;
+        if let Freeze::Named(part) = &self.freeze
+            && layers.iter().all(|layer| !layer.name.contains(part.as_str()))
+        {
+            let names: Vec<&str> = layers.iter().take(4).map(|layer| layer.name.as_str()).collect();
+            let reason = format!("`{part}` is in the name of no layer");
+            return Err(ModelError::new("freeze", reason).hint(format!("layers are {}, …", names.join(", "))));
         }
+        if self.freeze.first_learning(network) == layers.len() {
+            let reason = format!("leaves nothing to learn: there are {} layers", layers.len());
+            return Err(ModelError::new("freeze", reason));
+        }
+        Ok(())
     }
 
     fn check_split(&self, network: &Network) -> Result<(), ModelError> {
@@ -104,10 +97,6 @@ impl Training {
             _ => Ok(()),
         }
     }
-}
-
-fn has_adapters(network: &Network) -> bool {
-    network.layers.iter().flat_map(|layer| &layer.tensors).any(super::lora::is_adapter)
 }
 
 fn within(field: &str, value: u64, most: u64) -> Result<(), ModelError> {
