@@ -19,7 +19,7 @@ const SHARES: [usize; 3] = [0, 40, 75];
 /// The same where scaled-down rows play full scale, of which there are more.
 const SHARES_WITHIN: [usize; 3] = [0, 15, 30];
 /// Draws of the rows that teach.
-const DRAWS: usize = 3;
+const DRAWS: usize = 12;
 
 /// Prints the errors on held-out full-scale rows, of the winner or of each kind of model by itself.
 pub fn evaluate(directory: Option<&str>, kinds: bool, within: bool) -> Result<()> {

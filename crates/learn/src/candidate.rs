@@ -33,6 +33,8 @@ pub enum ModelKind {
     TrendProcess,
     /// Power law, a curve of each feature, and a Gaussian process of all together.
     CurvesProcess,
+    /// Power law, a curve of each feature, and a surface of every two.
+    SurfacesProcess,
     /// Sum of power laws, and a Gaussian process of what it leaves.
     PosynomialProcess,
     /// Curved power law, and a Gaussian process of what it leaves.
@@ -49,7 +51,7 @@ pub enum ModelKind {
 
 impl ModelKind {
     /// All of them, in the order of the table.
-    pub const ALL: [ModelKind; 18] = [
+    pub const ALL: [ModelKind; 19] = [
         ModelKind::Constant,
         ModelKind::Linear,
         ModelKind::Tree,
@@ -62,6 +64,7 @@ impl ModelKind {
         ModelKind::Process,
         ModelKind::TrendProcess,
         ModelKind::CurvesProcess,
+        ModelKind::SurfacesProcess,
         ModelKind::PosynomialProcess,
         ModelKind::CurvedProcess,
         ModelKind::Boosting,
@@ -85,6 +88,7 @@ impl ModelKind {
             ModelKind::Process => "Gaussian process",
             ModelKind::TrendProcess => "power law + Gaussian process",
             ModelKind::CurvesProcess => "curves + Gaussian process",
+            ModelKind::SurfacesProcess => "curves + surfaces",
             ModelKind::PosynomialProcess => "power laws + Gaussian process",
             ModelKind::CurvedProcess => "curved law + Gaussian process",
             ModelKind::CurvedBoosting => "curved law + boosted trees",
@@ -105,6 +109,18 @@ impl ModelKind {
                 | ModelKind::SmallNetwork
                 | ModelKind::Process
                 | ModelKind::Boosting
+        )
+    }
+
+    /// Whether it is a smooth function of all features over a power law or a sum of them.
+    pub(crate) fn smooth_over_a_law(self) -> bool {
+        matches!(
+            self,
+            ModelKind::TrendProcess
+                | ModelKind::CurvesProcess
+                | ModelKind::SurfacesProcess
+                | ModelKind::PosynomialProcess
+                | ModelKind::Ensemble
         )
     }
 

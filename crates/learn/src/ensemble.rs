@@ -16,6 +16,11 @@ const MOST: usize = 5;
 pub(crate) const WORST: f64 = 2.0;
 /// Models that level off beyond the largest run count as if their error were this times as large.
 const LEVELS_OFF: f64 = 1.25;
+/// The share of the error among scaled-down runs, where a few full-scale ones hardly tell models apart.
+const INSIDE: f64 = 0.75;
+/// There, models other than a smooth function over a law count as if their error were this times as
+/// large: that sweeps are smooth is known beforehand.
+const NOT_SMOOTH: f64 = 1.25;
 /// Members weigh as this power of their error.
 const POWER: f64 = -3.0;
 
@@ -130,7 +135,7 @@ impl Ensemble {
 }
 
 /// How far a model is off: the mean distance of the logarithms, each brought to distance 0. A few
-/// full-scale runs hardly tell models apart; there its error among the scaled-down ones counts as much.
+/// full-scale runs hardly tell models apart; there its error among the scaled-down ones counts more.
 /// What levels off beyond the largest run counts as worse, as larger runs still are what it is for.
 pub(crate) fn error(model: ModelKind, outcome: &Outcome) -> Option<f64> {
     let handicap = if model.extrapolates() { 1.0 } else { LEVELS_OFF };
@@ -140,7 +145,10 @@ pub(crate) fn error(model: ModelKind, outcome: &Outcome) -> Option<f64> {
     };
     let error = match outcome.inside.as_slice() {
         [] => distance(&outcome.judged),
-        inside => (distance(&outcome.judged) + distance(inside)) / 2.0,
+        inside => {
+            let belief = if model.smooth_over_a_law() { 1.0 } else { NOT_SMOOTH };
+            belief * ((1.0 - INSIDE) * distance(&outcome.judged) + INSIDE * distance(inside))
+        }
     };
     Some(handicap * error).filter(|error| error.is_finite() && !outcome.beaten)
 }

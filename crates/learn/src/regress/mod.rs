@@ -38,6 +38,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ModelKind;
 use crate::prepare::ColumnRole;
+use process::Shape;
 use trended::{LawKind, RestKind, TrendedRegression};
 
 /// What a regressor learns from.
@@ -114,6 +115,7 @@ pub(crate) enum Fitted {
 /// The regressor of a kind; the ensemble has none of its own.
 pub(crate) fn regressor(kind: ModelKind) -> Option<Box<dyn Regressor>> {
     let trended = |law, rest| -> Box<dyn Regressor> { Box::new(TrendedRegression { law, rest }) };
+    let process = |shape| -> Box<dyn Regressor> { Box::new(process::ProcessRegression(shape)) };
     Some(match kind {
         ModelKind::Ensemble => return None,
         ModelKind::Constant => Box::new(constant::ConstantRegression),
@@ -125,14 +127,11 @@ pub(crate) fn regressor(kind: ModelKind) -> Option<Box<dyn Regressor>> {
         ModelKind::CurvedPowerLaw => Box::new(power_law::PowerLawRegression { products: true }),
         ModelKind::Raw => Box::new(raw::RawRegression),
         ModelKind::Posynomial => Box::new(posynomial::PosynomialRegression),
-        ModelKind::Process => {
-            Box::new(process::ProcessRegression { trend: false, curves: false, own_noise: true })
-        }
-        ModelKind::TrendProcess => {
-            Box::new(process::ProcessRegression { trend: true, curves: false, own_noise: true })
-        }
-        ModelKind::CurvesProcess => {
-            Box::new(process::ProcessRegression { trend: true, curves: true, own_noise: false })
+        ModelKind::Process => process(Shape { own_noise: true, ..Shape::SMOOTH }),
+        ModelKind::TrendProcess => process(Shape { trend: true, own_noise: true, ..Shape::SMOOTH }),
+        ModelKind::CurvesProcess => process(Shape { trend: true, curves: true, ..Shape::SMOOTH }),
+        ModelKind::SurfacesProcess => {
+            process(Shape { smooth: false, trend: true, curves: true, surfaces: true, own_noise: true })
         }
         ModelKind::PosynomialProcess => trended(LawKind::Posynomial, RestKind::Process),
         ModelKind::CurvedProcess => trended(LawKind::Curved, RestKind::Process),

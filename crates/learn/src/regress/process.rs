@@ -5,17 +5,21 @@
 
 mod curve;
 mod kernel;
+mod levels;
+mod scales;
+mod surface;
 
 use serde::{Deserialize, Serialize};
 
-use super::cholesky::{Cholesky, dot};
+use super::cholesky::dot;
 use super::log_space::LogSpace;
 use super::{Fitted, Regressor, Training};
 use crate::statistics::mean;
 
 pub(crate) use curve::Curve;
-pub(super) use kernel::Shape;
 use kernel::{Points, distance};
+pub(super) use scales::Shape;
+pub(crate) use surface::Surfaces;
 
 /// Length scales are learned from a few rows in many steps, then from more rows in a few: the second
 /// costs thirty times as much a step. The process then passes through still more.
@@ -31,14 +35,7 @@ const CONFIGURATIONS_PER_CURVE: f64 = 3.0;
 const ENOUGH_FULL_SCALE: usize = 20;
 
 /// Fits a [`Process`].
-pub(crate) struct ProcessRegression {
-    /// Whether a power law lies underneath.
-    pub trend: bool,
-    /// Whether each feature has a curve of its own beside what all bend together.
-    pub curves: bool,
-    /// Whether full-scale runs, even many, have a noise of their own, rather than one by their weight.
-    pub own_noise: bool,
-}
+pub(crate) struct ProcessRegression(pub Shape);
 
 /// ln T = centre + slopes · place + Σ weight · exp(−½ Σ ((place − point)/length)²).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,6 +51,9 @@ pub(crate) struct Process {
     /// Curves of single features, where there are any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curves: Vec<Curve>,
+    /// Surfaces of every two features, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surfaces: Option<Surfaces>,
 }
 
 impl Regressor for ProcessRegression {
@@ -63,8 +63,7 @@ impl Regressor for ProcessRegression {
 
     fn fit(&self, training: &Training<'_>) -> Result<Fitted, String> {
         let logarithms: Vec<f64> = training.targets.iter().map(|target| target.ln()).collect();
-        let shape = Shape { trend: self.trend, curves: self.curves, own_noise: self.own_noise };
-        Process::fit(training, &logarithms, shape).map(Fitted::Process)
+        Process::fit(training, &logarithms, self.0).map(Fitted::Process)
     }
 }
 
@@ -72,9 +71,10 @@ impl Process {
     /// Fits the process to the given logarithms, or says why it cannot.
     pub(super) fn fit(training: &Training<'_>, logarithms: &[f64], shape: Shape) -> Result<Process, String> {
         let width = training.inputs.first().map_or(0, Vec::len);
-        let needed = match shape.curves {
-            true => CONFIGURATIONS_PER_CURVE * (2 * width + 3) as f64,
-            false => CONFIGURATIONS_PER_SCALE * (width + 2) as f64,
+        let needed = match (shape.curves, shape.smooth) {
+            (true, true) => CONFIGURATIONS_PER_CURVE * (2 * width + 3) as f64,
+            (true, false) => CONFIGURATIONS_PER_CURVE * (width + 3) as f64,
+            (false, _) => CONFIGURATIONS_PER_SCALE * (width + 2) as f64,
         };
         let needed = needed.ceil() as usize;
         if training.configurations < needed || width == 0 {
@@ -100,9 +100,11 @@ impl Process {
                 scales = points(&some).likeliest(scales, steps);
             }
         }
-        let factor = all.kernel(&scales).and_then(Cholesky::of).ok_or("its kernel is not positive")?;
+        let factor = all.factor(&scales).ok_or("its kernel is not positive")?;
         let solved = factor.solve(all.values.clone());
-        let lengths: Vec<f64> = scales.lengths.iter().map(|length| length.exp()).collect();
+        let lengths = if shape.smooth { &scales.lengths } else { &scales.widths };
+        let lengths: Vec<f64> = lengths.iter().map(|length| length.exp()).collect();
+        let smooth = if shape.smooth { all.places.as_slice() } else { &[] };
         let amplitude = (2.0 * scales.amplitude).exp();
         let slope = if shape.trend { (2.0 * scales.slope).exp() } else { 0.0 };
         let slopes = (0..width)
@@ -113,13 +115,13 @@ impl Process {
         let process = Process {
             centre: centre + all.variance * solved.iter().sum::<f64>(),
             slopes,
-            points: all
-                .places
+            points: smooth
                 .iter()
                 .map(|place| place.iter().zip(&lengths).map(|(x, length)| x / length).collect())
                 .collect(),
-            weights: solved.iter().map(|weight| amplitude * weight).collect(),
+            weights: smooth.iter().zip(&solved).map(|(_, weight)| amplitude * weight).collect(),
             curves: if shape.curves { all.curves(&scales, &solved) } else { Vec::new() },
+            surfaces: shape.surfaces.then(|| all.surfaces(&scales, &solved)),
             lengths,
             space,
         };
@@ -138,7 +140,8 @@ impl Process {
             .map(|(point, weight)| weight * (-0.5 * distance(point, &scaled)).exp())
             .sum();
         let curves: f64 = self.curves.iter().zip(&place).map(|(curve, &x)| curve.value(x)).sum();
-        self.centre + dot(&self.slopes, &place) + smooth + curves
+        let surfaces = self.surfaces.as_ref().map_or(0.0, |surfaces| surfaces.value(&place));
+        self.centre + dot(&self.slopes, &place) + smooth + curves + surfaces
     }
 
     pub(super) fn predict(&self, row: &[f64]) -> f64 {
@@ -162,7 +165,8 @@ impl Process {
             && self.points.iter().all(|point| point.len() == width && finite(point))
             && finite(&self.weights)
             && (self.curves.is_empty() || self.curves.len() == width)
-            && self.curves.iter().all(Curve::is_sound);
+            && self.curves.iter().all(Curve::is_sound)
+            && self.surfaces.as_ref().is_none_or(|surfaces| surfaces.check(width));
         if sound { Ok(()) } else { Err("the process does not fit the features".to_owned()) }
     }
 
@@ -217,7 +221,7 @@ mod tests {
         let weights = vec![1.0; targets.len()];
         let training = Training::plain(&inputs, &targets, &weights);
         let logarithms: Vec<f64> = targets.iter().map(|target| target.ln()).collect();
-        Process::fit(&training, &logarithms, Shape { trend, curves: false, own_noise: true }).unwrap()
+        Process::fit(&training, &logarithms, Shape { trend, own_noise: true, ..Shape::SMOOTH }).unwrap()
     }
 
     /// A few heavy rows that deviate from what all others say are noisy, whatever they weigh.
@@ -236,7 +240,7 @@ mod tests {
         let training = Training::plain(&inputs, &targets, &weights);
         let logarithms: Vec<f64> = targets.iter().map(|target| target.ln()).collect();
         for curves in [false, true] {
-            let shape = Shape { trend: true, curves, own_noise: false };
+            let shape = Shape { trend: true, curves, ..Shape::SMOOTH };
             let found = Process::fit(&training, &logarithms, shape).unwrap();
             for row in &inputs[40..] {
                 let off = (found.predict(row) / law(row) - 1.0).abs();

@@ -70,10 +70,7 @@ impl Regressor for TrendedRegression {
             return Err("the law leaves what is not a number".to_owned());
         }
         let rest = match self.rest {
-            RestKind::Process => {
-                let shape = Shape { trend: false, curves: false, own_noise: false };
-                Rest::Process(Process::fit(training, &left, shape)?)
-            }
+            RestKind::Process => Rest::Process(Process::fit(training, &left, Shape::SMOOTH)?),
             RestKind::Boosting => Rest::Boosted(Boosted::fit(training, &left)?),
         };
         Ok(Fitted::Trended(Trended { law, rest }))
