@@ -53,7 +53,7 @@ pub(crate) struct Process {
     pub curves: Vec<Curve>,
     /// Surfaces of every two features, where there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub surfaces: Option<Surfaces>,
+    pub surfaces: Option<Box<Surfaces>>,
 }
 
 impl Regressor for ProcessRegression {
@@ -121,7 +121,7 @@ impl Process {
                 .collect(),
             weights: smooth.iter().zip(&solved).map(|(_, weight)| amplitude * weight).collect(),
             curves: if shape.curves { all.curves(&scales, &solved) } else { Vec::new() },
-            surfaces: shape.surfaces.then(|| all.surfaces(&scales, &solved)),
+            surfaces: shape.surfaces.then(|| Box::new(all.surfaces(&scales, &solved))),
             lengths,
             space,
         };
