@@ -5,11 +5,15 @@ use rayon::prelude::*;
 
 use super::judge::{Judged, Verdict, fullest, say, seed_of};
 use super::{Judgement, Plan};
-use crate::ensemble::{WORST, error};
+use crate::ensemble::error;
 use crate::pipeline::Pipeline;
 use crate::prepare::Prepared;
 use crate::table::Table;
 use crate::{BuildOptions, ModelKind};
+
+/// Models whose error is more than this times the lowest are too far off. A few full-scale runs flatter some
+/// model by chance, which must not shut out all others.
+const TOO_FAR: f64 = 3.0;
 
 /// Adds what is said of scaled-down runs, and marks the models that were too far off for this round.
 pub(super) fn judge_inside(
@@ -28,7 +32,7 @@ pub(super) fn judge_inside(
         errors.extend(error.map(|error| (model, error)));
     }
     let lowest = errors.iter().map(|(_, error)| *error).fold(f64::INFINITY, f64::min);
-    errors.retain(|(_, error)| *error <= WORST * lowest);
+    errors.retain(|(_, error)| *error <= TOO_FAR * lowest);
     let tasks: Vec<(ModelKind, &Judgement)> = errors
         .iter()
         .flat_map(|(model, _)| plan.inside.iter().map(|judgement| (*model, judgement)))
