@@ -9,7 +9,7 @@ use crate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind, Reexecuted};
 /// Models compete for the lowest cost whose own error is at most this times the lowest.
 const CREDIBLE: f64 = 1.25;
 /// A single model must be this much better than the ensemble, which is steadier.
-const ALONE: f64 = 1.1;
+const ALONE: f64 = 1.3;
 /// Factors tried for the lowest cost.
 const MOST_FACTORS: usize = 400;
 /// Predictions are scored up to here, so that their squares are numbers.
@@ -136,9 +136,12 @@ impl<'a> Table<'a> {
         judged.map(|candidate| candidate.mix).max()
     }
 
-    /// How far a model is off before any factor, when it has learned from most full-scale runs.
+    /// How far a model is off before any factor, when it has learned from most full-scale runs; `None` if
+    /// it did not speak of as many scaled-down runs as others: its error is not to be held against theirs.
     fn error(&self, model: ModelKind) -> Option<f64> {
-        error(model, self.nearest_to_shipped(model)?)
+        let outcome = self.nearest_to_shipped(model)?;
+        let most = self.outcomes.iter().flatten().map(|other| other.inside.len()).max()?;
+        if outcome.inside.len() == most { error(model, outcome) } else { None }
     }
 
     /// What a model said when it had learned from most full-scale runs.

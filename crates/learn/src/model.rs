@@ -19,9 +19,16 @@ use crate::{Candidate, Feature, LearnError, Measured};
 
 /// Equally likely truths from which the cheapest request is found.
 const COST_POINTS: usize = 64;
-/// Where no run of the size was ever seen, intervals hold the truth less often than they say: of requests that
-/// are expected to cost at most this share more than the cheapest, the largest is made there.
-const INDIFFERENCE: f64 = 0.05;
+/// Of requests that are expected to cost at most this share more than the cheapest, the largest is made: a
+/// job that is killed is worse than what it costs.
+///
+/// Where no run of the size was ever seen intervals hold the truth less often than they say, so it is more
+/// there. A few are hardly known either, but there intervals are wide already, and a larger request still
+/// costs more than it saves.
+const INDIFFERENCE_UNSEEN: f64 = 0.05;
+const INDIFFERENCE_KNOWN: f64 = 0.01;
+/// From this many full-scale runs on their size is known.
+const KNOWN: usize = 20;
 /// What a prediction may be at all.
 const SMALLEST: f64 = 1e-300;
 const LARGEST: f64 = 1e300;
@@ -121,7 +128,11 @@ impl TargetModel {
                 let level = |index: usize| (index as f64 + 0.5) / COST_POINTS as f64;
                 let truths: Vec<f64> =
                     (0..COST_POINTS).map(|index| distribution.quantile(level(index))).collect();
-                let indifference = if self.evidence.full_scale_runs == 0 { INDIFFERENCE } else { 0.0 };
+                let indifference = match self.evidence.full_scale_runs {
+                    0 => INDIFFERENCE_UNSEEN,
+                    KNOWN.. => INDIFFERENCE_KNOWN,
+                    _ => 0.0,
+                };
                 cheapest_request(&truths, self.reexecution, indifference)
             }
         };
