@@ -21,6 +21,9 @@ pub struct SweepColumns {
     pub ignored: Vec<String>,
 }
 
+/// Parts of the names of columns that hold run times in seconds; other columns are bare numbers.
+const TIMES: [&str; 7] = ["second", "time", "duration", "elapsed", "_sec", "secs", "makespan"];
+
 /// Reads a sweep. The target's name tells what it is: `peak_memory`, `memory` and `bytes` are memory,
 /// `cpu_time` is processor time, everything else is time on the wall. Lines whose target is missing
 /// are given back by number.
@@ -69,9 +72,12 @@ pub fn read_sweep(
     }
     let columns = features.iter().map(|&column| Column { name: names[column].clone() }).collect();
     let kind = match names[target].as_str() {
-        "peak_memory" | "memory" | "bytes" | "peak_memory_bytes" => Target::PeakMemory,
+        "peak_memory" | "memory" | "bytes" | "mem_bytes" | "memory_bytes" | "peak_memory_bytes" => {
+            Target::PeakMemory
+        }
         "cpu_time" | "cpu_seconds" => Target::CpuTime,
-        _ => Target::Walltime,
+        name if TIMES.iter().any(|time| name.to_ascii_lowercase().contains(time)) => Target::Walltime,
+        name => Target::Metric(name.to_owned()),
     };
     let dataset = Dataset::new(kind, columns, table).map_err(|error| rows.wrong(1, error.to_string()))?;
     Ok((dataset, skipped))

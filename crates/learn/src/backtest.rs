@@ -3,15 +3,20 @@
 //! is on samples of the same cases drawn with replacement (the bootstrap: Efron, Annals of Statistics
 //! 1979), so that one model is called better than another only when it is.
 
+use std::collections::BTreeMap;
+
 use harp_core::{Dataset, Policy, Scale, Scores};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde::Serialize;
 
+use crate::statistics::median;
 use crate::{BuildOptions, Candidate, EvaluatedCase, LearnError, TargetModel, build};
 
 /// Samples drawn for the intervals.
 const SAMPLES: usize = 400;
+/// Intervals whose ends are farther apart than this say nothing.
+const SAYS_NOTHING: f64 = 100.0;
 /// The level at which the pinball loss is taken.
 const PINBALL: f64 = 0.9;
 
@@ -131,10 +136,8 @@ impl Scored {
         let mean = |of: &dyn Fn(&EvaluatedCase) -> f64| {
             cases.iter().map(|case| of(case)).sum::<f64>() / cases.len() as f64
         };
-        let inside = |case: &EvaluatedCase, probability: f64| {
-            let (low, high) = case.prediction.distribution.interval(probability);
-            if (low..=high).contains(&case.actual) { 100.0 } else { 0.0 }
-        };
+        let inside =
+            |case: &EvaluatedCase, probability: f64| if case.is_inside(probability) { 100.0 } else { 0.0 };
         let pinball = |case: &EvaluatedCase| {
             let above = (case.actual - case.prediction.distribution.quantile(PINBALL)) / case.actual;
             above.max(0.0) * PINBALL + (-above).max(0.0) * (1.0 - PINBALL)
@@ -161,6 +164,8 @@ impl Backtest {
         let scored = Scored::of(model, &all)
             .ok_or_else(|| LearnError::NothingToJudge { target: dataset.target.clone() })?;
         let intervals = intervals(model, &all);
+        let mut warnings = model.warnings.clone();
+        warnings.extend(doubts(model, dataset, &cases, &intervals));
         Ok(Backtest {
             rows: BacktestRows {
                 sd: model.evidence.scaled_down_runs,
@@ -185,10 +190,66 @@ impl Backtest {
             },
             intervals,
             candidates: model.candidates.clone(),
-            warnings: model.warnings.clone(),
+            warnings,
             seconds_to_build,
         })
     }
+}
+
+/// What makes the result, or the requests, doubtful.
+fn doubts(
+    model: &TargetModel,
+    dataset: &Dataset,
+    cases: &[EvaluatedCase],
+    intervals: &BacktestIntervals,
+) -> Vec<String> {
+    let mut doubts = Vec::new();
+    let asked = dataset.rows.iter().filter(|row| row.scale == Scale::Test);
+    let left_out = asked.filter(|row| row.observed.exact().is_some_and(|actual| actual <= 0.0)).count();
+    if left_out > 0 {
+        doubts.push(format!("test rows whose target is not positive were left out: {left_out}"));
+    }
+    let mut unseen: BTreeMap<&str, usize> = BTreeMap::new();
+    for outside in cases.iter().flat_map(|case| &case.prediction.out_of_range) {
+        if outside.measured.is_none() && !outside.known.is_empty() {
+            *unseen.entry(&outside.feature).or_default() += 1;
+        }
+    }
+    for (feature, count) in unseen {
+        let of = cases.len();
+        doubts
+            .push(format!("in {count} of {of} test rows `{feature}` is what it was in no run learned from"));
+    }
+    let width = |case: &EvaluatedCase| {
+        let (low, high) = case.prediction.distribution.interval(0.9);
+        high / low
+    };
+    let width = median(&mut cases.iter().map(width).collect::<Vec<_>>()).unwrap_or(1.0);
+    if width > SAYS_NOTHING {
+        doubts.push(format!(
+            "the ends of the 90 % intervals are a factor of {} apart: they say next to nothing, and neither do \
+             the requests; more runs, best larger ones, are needed",
+            if width < 1e4 { format!("{width:.0}") } else { format!("{width:.0e}") }
+        ));
+    }
+    let (low, high) = intervals.coverage_90;
+    if high < 90.0 {
+        doubts.push(format!(
+            "90 % intervals held the truth in {low:.0} to {high:.0} % of such cases only: these cases are not like \
+             the runs learned from"
+        ));
+    }
+    if let Policy::Upp { per_mille } = model.policy {
+        let promised = f64::from(per_mille) / 10.0;
+        let (low, high) = intervals.request_upp;
+        if low > promised {
+            doubts.push(format!(
+                "the policy allows {promised} % of the requests to be too small, and {low:.0} to {high:.0} % of such \
+                 cases were"
+            ));
+        }
+    }
+    doubts
 }
 
 /// Scores over samples of the cases, drawn with replacement by the model's seed.

@@ -74,6 +74,10 @@ fn category(table: &Table, feature: usize) -> Measured {
     Measured::Categories { levels: levels.into_keys().collect(), spread }
 }
 
+/// Why a model with a lower MAPE on the judged runs was not chosen.
+const IN_SPITE: &str = ", which is lower but not what decides: a few runs flatter one model or another, so factors \
+                        fitted to them, and models that level off, count for less";
+
 /// Why the winner won, what it was judged on, and what it was then fitted on.
 pub(crate) fn explain(
     candidates: &[Candidate],
@@ -103,7 +107,7 @@ pub(crate) fn explain(
         ),
         Policy::Upp { .. } => {
             "the smallest error in proportion, where runs farther beyond what was learned from count \
-             less and the ensemble is preferred to a single model that is hardly better"
+             less and the ensemble, which is steadier, is preferred to a single model that is not far better"
                 .to_owned()
         }
     };
@@ -124,13 +128,15 @@ pub(crate) fn explain(
             format!("all {}, each left out in turn", runs(evidence.validation_runs, "").replace("  ", " "))
         }
     };
+    let own = scores.mape;
     let alternative = candidates
         .iter()
         .filter(|candidate| candidate.model != chosen.model && candidate.scores.is_some())
         .filter_map(|candidate| candidate.scores.as_ref().map(|scores| (candidate, scores)))
         .min_by(|(_, left), (_, right)| left.mape.total_cmp(&right.mape))
         .map_or(String::new(), |(candidate, scores)| {
-            format!(" The lowest MAPE of another kind is {:.1} %, of {candidate}.", scores.mape)
+            let flattered = if scores.mape < own { IN_SPITE } else { "" };
+            format!(" The lowest MAPE of another kind is {:.1} %, of {candidate}{flattered}.", scores.mape)
         });
     format!(
         "{chosen} won among {judged} candidates by policy {policy}: {reason}. Its MAPE is {:.1} %, judged on \
@@ -172,8 +178,24 @@ pub(crate) fn left_out_warnings(table: &Table, prepared: &Prepared) -> Vec<Strin
             slowest.exp()
         )),
     }
+    for (index, column) in table.columns.iter().enumerate() {
+        let cells = table.rows.iter().filter_map(|row| row.cells[index].as_ref());
+        let (texts, numbers): (Vec<_>, Vec<_>) = cells.partition(|cell| matches!(cell, Value::Text(_)));
+        if let Some(text) = texts.first().filter(|_| texts.len() < numbers.len()) {
+            warnings.push(format!(
+                "`{}` is a number in {} rows and `{text}` or another text in {}: it is taken as a name, not as a \
+                 number; mend these cells or leave them empty",
+                column.name,
+                numbers.len(),
+                texts.len()
+            ));
+        }
+    }
     if table.unusable > 0 {
-        warnings.push(format!("skipped {} rows whose target is not a positive number", table.unusable));
+        warnings.push(format!(
+            "skipped {} rows whose target is not a positive number between 1e-60 and 1e60",
+            table.unusable
+        ));
     }
     warnings
 }

@@ -6,6 +6,9 @@ use rayon::prelude::*;
 use crate::model::case_of;
 use crate::{LearnError, TargetModel};
 
+/// Sums and logarithms are off by no more than this.
+const ROUNDING: f64 = 1e-9;
+
 /// One case, predicted and true.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EvaluatedCase {
@@ -15,6 +18,15 @@ pub struct EvaluatedCase {
     pub actual: f64,
     /// What the model said.
     pub prediction: Prediction,
+}
+
+impl EvaluatedCase {
+    /// Whether the truth lies in the interval of the given probability; one without width holds what is
+    /// equal but for rounding.
+    pub(crate) fn is_inside(&self, probability: f64) -> bool {
+        let (low, high) = self.prediction.distribution.interval(probability);
+        (low * (1.0 - ROUNDING)..=high * (1.0 + ROUNDING)).contains(&self.actual)
+    }
 }
 
 /// A model judged on given runs.
@@ -68,10 +80,7 @@ impl Evaluation {
         let scores = |of: &dyn Fn(&EvaluatedCase) -> f64| {
             Scores::of(&cases.iter().map(|case| (of(case), case.actual)).collect::<Vec<_>>())
         };
-        let inside = |case: &EvaluatedCase| {
-            let (low, high) = case.prediction.distribution.interval(0.9);
-            if (low..=high).contains(&case.actual) { 100.0 } else { 0.0 }
-        };
+        let inside = |case: &EvaluatedCase| if case.is_inside(0.9) { 100.0 } else { 0.0 };
         let request = |case: &EvaluatedCase| case.prediction.request;
         Evaluation {
             estimate: scores(&|case| case.prediction.estimate),

@@ -19,16 +19,9 @@ use crate::{Candidate, Feature, LearnError, Measured};
 
 /// Equally likely truths from which the cheapest request is found.
 const COST_POINTS: usize = 64;
-/// Of requests that are expected to cost at most this share more than the cheapest, the largest is made: a
-/// job that is killed is worse than what it costs.
-///
-/// Where no run of the size was ever seen intervals hold the truth less often than they say, so it is more
-/// there. A few are hardly known either, but there intervals are wide already, and a larger request still
-/// costs more than it saves.
-const INDIFFERENCE_UNSEEN: f64 = 0.05;
-const INDIFFERENCE_KNOWN: f64 = 0.01;
-/// From this many full-scale runs on their size is known.
-const KNOWN: usize = 20;
+/// Where no run of the size was ever seen, intervals hold the truth less often than they say: of requests that
+/// are expected to cost at most this share more than the cheapest, the largest is made there.
+const INDIFFERENCE: f64 = 0.05;
 /// What a prediction may be at all.
 const SMALLEST: f64 = 1e-300;
 const LARGEST: f64 = 1e300;
@@ -119,7 +112,11 @@ impl TargetModel {
             }
         };
         let stretch = self.stretch(&cells, beyond);
-        let distribution = self.distribution(centre, stretch)?;
+        let believable = |truth: f64| match (&self.custom, &self.correction) {
+            (None, None) => self.pipeline.bounds.clip(truth, beyond),
+            _ => truth,
+        };
+        let distribution = self.distribution(centre, stretch, believable)?;
         let estimate = distribution.median();
         let request = match self.policy {
             Policy::Mae | Policy::Wtm => self.adjusted(centre),
@@ -128,11 +125,7 @@ impl TargetModel {
                 let level = |index: usize| (index as f64 + 0.5) / COST_POINTS as f64;
                 let truths: Vec<f64> =
                     (0..COST_POINTS).map(|index| distribution.quantile(level(index))).collect();
-                let indifference = match self.evidence.full_scale_runs {
-                    0 => INDIFFERENCE_UNSEEN,
-                    KNOWN.. => INDIFFERENCE_KNOWN,
-                    _ => 0.0,
-                };
+                let indifference = if self.evidence.full_scale_runs == 0 { INDIFFERENCE } else { 0.0 };
                 cheapest_request(&truths, self.reexecution, indifference)
             }
         };
@@ -266,11 +259,18 @@ impl TargetModel {
         (widened.powi(2) + unknown).sqrt() / scale
     }
 
-    fn distribution(&self, centre: f64, stretch: f64) -> Result<Distribution, LearnError> {
+    /// Quantiles spread around the centre, none farther than is believed of any prediction: a handful of runs
+    /// would otherwise ask for more than there is time in the world.
+    fn distribution(
+        &self,
+        centre: f64,
+        stretch: f64,
+        believable: impl Fn(f64) -> f64,
+    ) -> Result<Distribution, LearnError> {
         let location = self.residuals.location;
         let value = |logarithm: f64| {
             let exponent = (location + stretch * (logarithm - location)).clamp(-300.0, 300.0);
-            (centre * exponent.exp()).clamp(SMALLEST, LARGEST)
+            believable((centre * exponent.exp()).clamp(SMALLEST, LARGEST))
         };
         let quantiles =
             self.residuals.quantiles.iter().map(|&(level, logarithm)| (level, value(logarithm))).collect();

@@ -11,6 +11,7 @@
 use crate::Place;
 use crate::next::coordinates;
 use crate::regress::Cholesky;
+use crate::statistics::normal_quantile;
 
 /// Standard deviations of the level and of an exponent, as wide as for [`crate::Doubt`].
 const LEVEL: f64 = 3.0;
@@ -140,13 +141,6 @@ fn covariance(left: &[f64], right: &[f64], departure: f64, reach: f64) -> f64 {
     let product: f64 = left.iter().zip(right).map(|(l, r)| l * r).sum();
     let distance: f64 = left.iter().zip(right).map(|(l, r)| (l - r).powi(2)).sum();
     LEVEL.powi(2) + SLOPE.powi(2) * product + departure.powi(2) * (-0.5 * distance / reach.powi(2)).exp()
-}
-
-/// The standard normal quantile, nearly: Tukey's
-/// lambda distribution of shape 0.1349 (Ramberg and Schmeiser, Communications of the ACM 1974).
-fn normal_quantile(level: f64) -> f64 {
-    const LAMBDA: f64 = 0.1349;
-    (level.powf(LAMBDA) - (1.0 - level).powf(LAMBDA)) / 0.1975
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ mod common;
 
 use std::cell::Cell;
 
-use common::sweep;
-use harp_core::{Policy, Scale};
+use common::{columns, row, sweep};
+use harp_core::{Dataset, Policy, Scale, Target, Value};
 use harp_learn::{BuildOptions, LearnError, backtest};
 
 #[test]
@@ -65,4 +65,72 @@ fn a_stricter_limit_asks_for_more() {
     };
     let (strict, loose) = (request(10), request(200));
     assert!(strict.ov_mape > loose.ov_mape && strict.upp <= loose.upp);
+}
+
+/// Rows of size, kind and seconds.
+fn table(rows: &[(Value, &str, f64, Scale)]) -> Dataset {
+    let rows = rows.iter().enumerate().map(|(index, (size, kind, seconds, scale))| {
+        row(vec![size.clone(), Value::from(*kind)], *seconds, *scale, index as u64)
+    });
+    Dataset::new(Target::Walltime, columns(&["size", "kind"]), rows.collect()).unwrap()
+}
+
+fn warned(dataset: &Dataset, of: &str) -> bool {
+    let result = backtest(dataset, &BuildOptions::default(), || 0.0).unwrap();
+    result.warnings.iter().any(|warning| warning.contains(of))
+}
+
+/// A handful of runs knows next to nothing: that is said, and nobody asks for ages.
+#[test]
+fn a_handful_of_runs_asks_for_nothing_absurd() {
+    let small = [(431, 5.5), (648, 14.6), (312, 9.1), (120, 0.9), (220, 6.2), (90, 0.2)];
+    let mut rows: Vec<_> = small
+        .iter()
+        .map(|&(size, seconds)| {
+            (Value::Integer(size), if size % 4 == 0 { "a" } else { "b" }, seconds, Scale::Sd)
+        })
+        .collect();
+    rows.push((Value::Integer(3000), "a", 600.0, Scale::Test));
+    let result = backtest(&table(&rows), &BuildOptions::default(), || 0.0).unwrap();
+    // Ten times the longest, and the fourth power of 3000/648.
+    assert!(result.request.reserved_ratio < 14.6 * 10.0 * 460.0 / 600.0 * 2.0, "{:?}", result.request);
+    assert!(
+        result.warnings.iter().any(|warning| warning.contains("next to nothing")),
+        "{:?}",
+        result.warnings
+    );
+}
+
+#[test]
+fn what_makes_a_result_doubtful_is_said() {
+    let law = |size: i64| 1e-3 * (size as f64).powf(1.5);
+    let kinds = ["a", "b"];
+    let sized = |index: i64, scale| {
+        let size = 50 + 37 * index;
+        (Value::Integer(size), kinds[index as usize % 2], law(size), scale)
+    };
+    let mut rows: Vec<_> = (0..20).map(|index| sized(index, Scale::Sd)).collect();
+    rows.extend((20..30).map(|index| sized(index, Scale::Test)));
+    assert!(!warned(&table(&rows), "`"));
+    let mut mixed = rows.clone();
+    mixed[3].0 = Value::from("12MB");
+    assert!(warned(&table(&mixed), "`12MB` or another text in 1"));
+    let mut unseen = rows.clone();
+    unseen[25].1 = "c";
+    assert!(warned(&table(&unseen), "in 1 of 10 test rows `kind`"));
+    let mut zero = rows.clone();
+    zero[25].2 = 0.0;
+    assert!(warned(&table(&zero), "left out: 1"));
+}
+
+/// Intervals without width hold what they predict.
+#[test]
+fn equal_targets_are_inside() {
+    let rows: Vec<_> = (0..30)
+        .map(|index| {
+            (Value::Integer(10 + index), "a", 10.0, if index < 20 { Scale::Sd } else { Scale::Test })
+        })
+        .collect();
+    let result = backtest(&table(&rows), &BuildOptions::default(), || 0.0).unwrap();
+    assert_eq!(result.coverage_90, 100.0, "{:?}", result.scores);
 }

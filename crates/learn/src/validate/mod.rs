@@ -5,6 +5,7 @@ mod fold;
 mod inside;
 mod judge;
 mod residual;
+mod smooth;
 
 pub(crate) use character::Character;
 pub(crate) use fold::{Judgement, Plan, balanced};

@@ -4,7 +4,7 @@
 //! Residuals grow with the distance beyond the training range at which they were taken, so they are
 //! first brought to distance 0 (divided by √(1 + 4·spans²)), and a prediction spreads them again by its
 //! own distance. With at least twenty configurations they then speak for themselves: the i-th of n is
-//! the i/(n+1) quantile, so that mass 1/(n+1) stays beyond either end, and the tails follow Student's
+//! the i/(n+1) quantile, smoothed, mass 1/(n+1) stays beyond either end, and the tails follow Student's
 //! t. With fewer they only give a location and a scale. The scale of so few is hardly known, so it is
 //! pooled with what is known beforehand, the noise between repetitions and what a power law, or the
 //! chosen models among the scaled-down runs, leave unexplained, as if that were the scale of a few residuals more (the scaled inverse-χ² prior:
@@ -13,6 +13,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::smooth::Smooth;
 use super::{Character, Judged};
 use crate::statistics::{median, robust_deviation, student_below, student_quantile};
 
@@ -130,7 +131,17 @@ impl Residuals {
         if core.count >= ENOUGH {
             let count = core.count as f64;
             let stretch = (character.noise.max(SMALLEST_SCALE) / core.square.sqrt()).max(1.0);
-            let own = |level: f64| core.location + stretch * (empirical(&core.sorted, level) - core.location);
+            let plain = |level: f64| empirical(&core.sorted, level);
+            // Where the largest scaled-down runs judge, residuals lie in heaps, one for each way they were
+            // held out, and the truth in one or another: what lies between them is not filled.
+            let smooth = judged
+                .iter()
+                .any(|said| said.full_scale)
+                .then(|| Smooth::of(plain, core.count, core.location, core.square.sqrt()));
+            let own = |level: f64| {
+                let value = smooth.as_ref().map_or_else(|| plain(level), |smooth| smooth.quantile(level));
+                core.location + stretch * (value - core.location)
+            };
             let ends = (1.0 / (count + 1.0), count / (count + 1.0));
             for (level, value) in &mut quantiles {
                 *value = match *level {
