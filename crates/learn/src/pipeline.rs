@@ -4,7 +4,7 @@ use harp_core::Value;
 use serde::{Deserialize, Serialize};
 
 use crate::prepare::{Beyond, Bounds, Encoder, Prepared, Role, Standardiser};
-use crate::regress::{Fitted, Penalty, Training, regressor};
+use crate::regress::{Fitted, Penalty, Training, number, regressor};
 use crate::{BuildOptions, ModelKind};
 
 /// Everything a prediction passes through, as data.
@@ -112,8 +112,37 @@ impl Pipeline {
             Fitted::Process(process) => Some(process.describe(name)),
             Fitted::Boosted(boosted) => Some(boosted.describe(name)),
             Fitted::Trended(trended) => Some(trended.describe(name)),
-            Fitted::Linear(_) | Fitted::Tree(_) | Fitted::Network(_) => None,
+            Fitted::Linear(_) => Some(self.plane(name)),
+            // Components are mixtures of features, of which none has a name.
+            Fitted::Tree(tree) if self.mixes_no_features() => Some(tree.describe(name)),
+            Fitted::Tree(_) | Fitted::Network(_) => None,
         }
+    }
+
+    fn mixes_no_features(&self) -> bool {
+        self.standardiser.as_ref().is_none_or(|standardiser| standardiser.components.is_none())
+    }
+
+    /// The formula of a model that is a plane, whatever its columns went through before: what it says where all
+    /// are 0, and what each adds.
+    fn plane(&self, name: impl Fn(usize) -> String) -> String {
+        let at = |row: &[f64]| match &self.standardiser {
+            Some(standardiser) => self.fitted.predict(&standardiser.apply(row)),
+            None => self.fitted.predict(row),
+        };
+        let mut row = vec![0.0; self.kept.len()];
+        let base = at(&row);
+        let mut text = format!("T ≈ {}{}", if base < 0.0 { "-" } else { "" }, number(base.abs()));
+        for column in 0..row.len() {
+            row[column] = 1.0;
+            let slope = at(&row) - base;
+            row[column] = 0.0;
+            if slope != 0.0 {
+                let sign = if slope < 0.0 { '-' } else { '+' };
+                text.push_str(&format!(" {sign} {} · {}", number(slope.abs()), name(column)));
+            }
+        }
+        text
     }
 
     /// Whether the parts fit together for the given number of features.
@@ -132,5 +161,39 @@ impl Pipeline {
         };
         self.fitted.check(width)?;
         self.bounds.check(features)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Table;
+    use harp_core::{Column, Dataset, Observed, Row, Scale, Target};
+
+    fn explained(kind: ModelKind) -> String {
+        let rows = (0..24i64).map(|i| Row {
+            cells: vec![Some(Value::Integer(10 * (i % 6))), Some(Value::Integer(i / 6))],
+            observed: Observed::Exact((5 + 2 * 10 * (i % 6) - 3 * (i / 6)).max(1) as f64),
+            scale: Scale::Sd,
+            group: i as u64,
+        });
+        let names = ["size", "threads"].map(|name| Column { name: name.to_owned() });
+        let dataset = Dataset::new(Target::Walltime, names.to_vec(), rows.skip(1).collect()).unwrap();
+        let table = Table::of(&dataset).unwrap();
+        let all: Vec<(usize, f64)> = (0..table.rows.len()).map(|row| (row, 1.0)).collect();
+        let options = BuildOptions::default();
+        let pipeline = Pipeline::fit(kind, &Prepared::of(&table, &all, false), &options, 1).unwrap();
+        pipeline.formula(&["size".to_owned(), "threads".to_owned()]).unwrap()
+    }
+
+    #[test]
+    fn planes_and_trees_explain_themselves() {
+        let plane = explained(ModelKind::Linear);
+        assert!(
+            plane.starts_with("T ≈ ") && plane.contains(" · size - ") && plane.ends_with(" · threads"),
+            "{plane}"
+        );
+        let tree = explained(ModelKind::Tree);
+        assert!(tree.starts_with("importances: size 9"), "{tree}");
     }
 }

@@ -349,7 +349,9 @@ impl PowerLaw {
 
 /// Three digits, in powers of ten where the number is far from one.
 pub(crate) fn number(value: f64) -> String {
-    if (0.01..10_000.0).contains(&value) {
+    if value == 0.0 {
+        "0".to_owned()
+    } else if (0.01..10_000.0).contains(&value) {
         let digits = (2 - value.log10().floor() as i32).max(0) as usize;
         format!("{value:.digits$}")
     } else {

@@ -3,6 +3,8 @@
 //! Each split takes the column and threshold that lower the weighted squared error most; ties go to
 //! the earlier column and the lower threshold, so that the tree does not depend on row order.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Fitted, Regressor, Training};
@@ -105,6 +107,31 @@ fn best_split(training: &Training<'_>, rows: &[usize]) -> Option<(usize, f64)> {
 }
 
 impl Tree {
+    /// What each column explains of the differences between the answers, largest first.
+    pub(crate) fn describe(&self, name: impl Fn(usize) -> String) -> String {
+        // Answers below each node and their mean, children before parents.
+        let mut below = vec![(1.0, 0.0); self.nodes.len()];
+        let mut explained: BTreeMap<usize, f64> = BTreeMap::new();
+        for (index, node) in self.nodes.iter().enumerate().rev() {
+            below[index] = match *node {
+                Node::Leaf { value } => (1.0, value),
+                Node::Split { column, low, high, .. } => {
+                    let ((few, left), (many, right)) = (below[low], below[high]);
+                    let both = few + many;
+                    *explained.entry(column).or_default() += few * many / both * (left - right).powi(2);
+                    (both, (few * left + many * right) / both)
+                }
+            };
+        }
+        let total: f64 = explained.values().sum();
+        let mut shares: Vec<(usize, f64)> =
+            explained.into_iter().map(|(column, share)| (column, share / total)).collect();
+        shares.retain(|(_, share)| *share >= 0.005);
+        shares.sort_by(|left, right| right.1.total_cmp(&left.1).then(left.0.cmp(&right.0)));
+        let texts = shares.iter().map(|(column, share)| format!("{} {:.0} %", name(*column), 100.0 * share));
+        format!("importances: {}", texts.collect::<Vec<_>>().join(", "))
+    }
+
     pub(super) fn predict(&self, row: &[f64]) -> f64 {
         let mut index = 0;
         // Children come after their parent, so this ends.
