@@ -74,6 +74,8 @@ fn category(table: &Table, feature: usize) -> Measured {
     Measured::Categories { levels: levels.into_keys().collect(), spread }
 }
 
+/// A MAPE below this share of the winner's begs an explanation.
+const CLEARLY: f64 = 0.8;
 /// Why a model with a lower MAPE on the judged runs was not chosen.
 const IN_SPITE: &str = ", which is lower but not what decides: a few runs flatter one model or another, so factors \
                         fitted to them, and models that level off, count for less";
@@ -135,7 +137,7 @@ pub(crate) fn explain(
         .filter_map(|candidate| candidate.scores.as_ref().map(|scores| (candidate, scores)))
         .min_by(|(_, left), (_, right)| left.mape.total_cmp(&right.mape))
         .map_or(String::new(), |(candidate, scores)| {
-            let flattered = if scores.mape < own { IN_SPITE } else { "" };
+            let flattered = if scores.mape < CLEARLY * own { IN_SPITE } else { "" };
             format!(" The lowest MAPE of another kind is {:.1} %, of {candidate}{flattered}.", scores.mape)
         });
     format!(
