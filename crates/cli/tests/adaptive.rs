@@ -146,6 +146,27 @@ fn it_stops_when_every_interval_is_narrow_and_explains_each_run() {
     assert_eq!(support::json(here, &["history", "--json"]), history, "a dry run runs nothing");
 }
 
+/// What was run before takes as long as it took, whatever a model says.
+#[test]
+fn a_repetition_is_expected_to_take_what_was_measured() {
+    let folder = folder("");
+    let here = folder.path();
+    support::run(here, &["generate", "--scale", "sd", "--quiet"], 0);
+    fs::write(here.join("harp.toml"), experiment("repetitions = 2", "walltime")).unwrap();
+    let planned = support::json(here, &["generate", "--adaptive", "--scale", "sd", "--dry-run", "--json"]);
+    let choice = &planned["choices"][0];
+    assert_eq!(choice["repetition"], 1, "{planned:#}");
+    let history = support::json(here, &["history", "--json"]);
+    let same = |run: &&Value| {
+        let run = &run["configuration"];
+        run["parameters"] == choice["parameters"] && run["allocation"] == choice["allocation"]
+    };
+    let before = history.as_array().unwrap().iter().find(same).unwrap();
+    let (expected, took) =
+        (choice["expected_seconds"].as_f64().unwrap(), before["usage"]["walltime"].as_f64().unwrap());
+    assert!((expected - took).abs() < 1e-9, "{expected} and {took}");
+}
+
 #[test]
 fn killed_it_goes_on_where_it_was_and_keeps_the_budget() {
     let folder = folder("");

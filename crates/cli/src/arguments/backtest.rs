@@ -21,7 +21,7 @@ pub struct Backtest {
     /// The experiment file whose history is judged.
     #[arg(value_name = "FILE", default_value = "harp.toml", conflicts_with = "csv")]
     pub file: PathBuf,
-    /// Judge a sweep in a CSV file instead, one run a row; - is standard input.
+    /// Judge a sweep in a CSV file instead, one finished run a row; - is standard input.
     #[arg(long, value_name = "FILE", requires = "target")]
     pub csv: Option<PathBuf>,
     /// What is predicted: a column of the CSV file; else walltime, peak_memory, cpu_time or a metric.
@@ -38,7 +38,7 @@ pub struct Backtest {
     #[arg(long, value_name = "HOW", default_value = "scale", conflicts_with = "csv")]
     pub by: Judged,
     /// In order of time, the share of the runs that is judged: the latest.
-    #[arg(long, value_name = "SHARE", default_value = "0.25", value_parser = parse_probability)]
+    #[arg(long, value_name = "SHARE", default_value = "0.25", value_parser = parse_probability, conflicts_with = "split")]
     pub latest: f64,
     #[command(flatten)]
     pub settings: BuildSettings,

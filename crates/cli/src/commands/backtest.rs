@@ -62,11 +62,12 @@ impl Short {
 
 /// Learns from some runs and judges on the others.
 pub fn backtest(arguments: &arguments::Backtest, terminal: &Terminal) -> Result<(), Failure> {
-    let mut both = None;
+    let (mut both, mut left_out) = (None, None);
     let started = Instant::now();
     let (dataset, name, options) = match &arguments.csv {
         Some(file) => {
-            let dataset = sweep(file, arguments, terminal)?;
+            let (dataset, skipped) = sweep(file, arguments)?;
+            left_out = skipped;
             let name = arguments.target.clone().unwrap_or_default();
             (dataset, name, arguments.settings.over(BuildOptions::default()))
         }
@@ -83,10 +84,11 @@ pub fn backtest(arguments: &arguments::Backtest, terminal: &Terminal) -> Result<
             (dataset, name, options)
         }
     };
-    let (backtest, compared) = match both {
+    let (mut backtest, compared) = match both {
         Some(both) => compare(both, &dataset, started.elapsed().as_secs_f64())?,
         None => (harp_learn::backtest(&dataset, &options, || started.elapsed().as_secs_f64())?, None),
     };
+    backtest.warnings.splice(0..0, left_out);
     if terminal.json {
         return terminal.print_json(&Answer { target: name, backtest: &backtest, compared });
     }
@@ -107,7 +109,7 @@ pub fn backtest(arguments: &arguments::Backtest, terminal: &Terminal) -> Result<
     }
     terminal.print_text(&backtest.model.explanation)?;
     match &backtest.model.formula {
-        Some(formula) => terminal.print(&format!("{formula}\n")),
+        Some(formula) => terminal.print_text(formula),
         None => Ok(()),
     }
 }
@@ -155,7 +157,8 @@ fn compared_table(compared: &Compared) -> Table {
 }
 
 /// The rows of a CSV file; without a column that splits them, the latest are judged.
-fn sweep(file: &Path, arguments: &arguments::Backtest, terminal: &Terminal) -> Result<Dataset, Failure> {
+/// Beside them, what is to be said of rows that could not be used.
+fn sweep(file: &Path, arguments: &arguments::Backtest) -> Result<(Dataset, Option<String>), Failure> {
     let source: Box<dyn Read> = if file == Path::new("-") {
         Box::new(io::stdin().lock())
     } else {
@@ -167,11 +170,11 @@ fn sweep(file: &Path, arguments: &arguments::Backtest, terminal: &Terminal) -> R
         ignored: arguments.ignore.clone(),
     };
     let (dataset, skipped) = harp_history::read_sweep(&file.display().to_string(), source, &columns)?;
-    if let Some(first) = skipped.first() {
-        let rows = plural(skipped.len(), "row");
-        terminal.say(&format!("{rows} without a target left out, the first in line {first}"));
-    }
-    Ok(if arguments.split.is_some() { dataset } else { dataset.judging_latest(arguments.latest) })
+    let left_out = skipped.first().map(|first| {
+        format!("{} without a target left out, the first in line {first}", plural(skipped.len(), "row"))
+    });
+    let dataset = if arguments.split.is_some() { dataset } else { dataset.judging_latest(arguments.latest) };
+    Ok((dataset, left_out))
 }
 
 /// The runs of an experiment, split by scale or by time.

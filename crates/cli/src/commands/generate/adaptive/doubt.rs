@@ -206,8 +206,11 @@ impl<'a> Lowering<'a> {
     fn seconds(&self, known: &Known, run: &PlannedRun) -> Option<f64> {
         let model = self.models.as_ref().map(|models| &models.walltime);
         let predicted =
-            model.and_then(|model| Some(model.predict(&run.configuration.features()).ok()?.estimate));
-        predicted.or_else(|| known.knowledge.time(&run.configuration).map(|time| time.0))
+            || model.and_then(|model| Some(model.predict(&run.configuration.features()).ok()?.estimate));
+        known
+            .measured(&run.configuration)
+            .or_else(predicted)
+            .or_else(|| known.knowledge.time(&run.configuration).map(|time| time.0))
     }
 
     /// What a run is weighed by; without any knowledge all weigh the same.
