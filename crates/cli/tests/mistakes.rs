@@ -352,3 +352,28 @@ fn a_case_to_be_predicted_is_never_learned_from() {
     let built = support::json(here, &["build", "--json"]);
     assert_eq!(built[0]["evidence"]["full_scale_runs"], 0, "{built:#}");
 }
+
+/// Rows that cannot be used, and texts among numbers, are named in JSON as well; a bare number is no time.
+#[test]
+fn a_sweep_with_slips_is_judged_and_its_slips_are_named() {
+    let here = tempfile::tempdir().unwrap();
+    let row = |index: i32| {
+        let (scale, size) = if index < 24 { ("sd", 10 + index) } else { ("test", 40 + index) };
+        let size_text = if index == 3 { "4x".to_owned() } else { size.to_string() };
+        let widgets = if index == 5 { String::new() } else { (3 * size * size).to_string() };
+        format!("{size_text},{widgets},{scale}\n")
+    };
+    let text: String = (0..32).map(row).collect();
+    fs::write(here.path().join("sweep.csv"), format!("size,widgets,split\n{text}")).unwrap();
+    let arguments = ["backtest", "--csv", "sweep.csv", "--target", "widgets", "--split", "split"];
+    let answer = support::json(here.path(), &[&arguments[..], &["--json"]].concat());
+    let warnings = answer["warnings"].to_string();
+    assert!(warnings.contains("1 row without a target left out, the first in line 7"), "{warnings}");
+    assert!(warnings.contains("`4x` or another text in 1"), "{warnings}");
+    let shown = support::run(here.path(), &arguments, 0);
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    let mae = shown.lines().find(|line| line.starts_with("MAE")).unwrap();
+    assert!(!mae.contains(" s ") && !mae.contains(" h "), "{mae}");
+    let both = [&arguments[..], &["--latest", "0.5"]].concat();
+    support::run(here.path(), &both, 2);
+}
