@@ -91,7 +91,7 @@ impl<'a> Points<'a> {
         let height = (2.0 * scales.height).exp();
         let one = |(levels, width): (&Levels, &f64)| {
             let mut bells: Vec<(f64, f64)> = levels.values.iter().map(|&value| (value, 0.0)).collect();
-            levels.of_row.iter().zip(solved).for_each(|(&level, w)| bells[level].1 += height * w);
+            levels.of_row.iter().zip(solved).for_each(|(&level, w)| bells[level as usize].1 += height * w);
             Curve::of(&bells, width.exp())
         };
         self.levels.iter().zip(&scales.widths).map(one).collect()
@@ -229,6 +229,7 @@ impl<'a> Points<'a> {
                     let (bells, of_bells) = (levels.part(bells, row), levels.part_mut(of_bells, row));
                     let columns = shares.iter().zip(&single.sums).zip(&levels.of_row);
                     for ((share, sum), &level) in columns {
+                        let level = level as usize;
                         of_bells[level] += share * (height + surface * (sum - bells[level]));
                     }
                 }
