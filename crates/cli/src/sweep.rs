@@ -23,6 +23,11 @@ pub struct Knowledge {
     site: Site,
 }
 
+/// Of a sum and how many it is of.
+fn mean((sum, count): &(f64, u32)) -> Seconds {
+    Seconds(sum / f64::from(*count))
+}
+
 impl Knowledge {
     /// Gathers it from the history, the model and the site of an experiment, as far as they exist.
     pub fn of(project: &Project) -> Result<Knowledge, Failure> {
@@ -58,15 +63,20 @@ impl Knowledge {
         *spent_money += cost;
     }
 
+    /// How long runs of a configuration took, on average.
+    pub fn measured(&self, configuration: &Configuration) -> Option<Seconds> {
+        self.measured.get(&configuration.key()).map(mean)
+    }
+
     /// How long a run may take: as measured, as predicted, or like the others of its scale.
     pub fn time(&self, configuration: &Configuration) -> Option<Seconds> {
-        let mean = |(sum, count): &(f64, u32)| Seconds(sum / f64::from(*count));
         let predicted = || {
             let model = self.model.as_ref()?.target(&Target::Walltime)?;
             Some(Seconds(model.predict(&configuration.features()).ok()?.distribution.median()))
         };
-        let measured = self.measured.get(&configuration.key()).map(mean);
-        measured.or_else(predicted).or_else(|| self.of_scale.get(&configuration.scale).map(mean))
+        self.measured(configuration)
+            .or_else(predicted)
+            .or_else(|| self.of_scale.get(&configuration.scale).map(mean))
     }
 
     /// What a run may cost at the experiment's site.

@@ -9,7 +9,7 @@ use crate::model::case_of;
 use crate::pipeline::Pipeline;
 use crate::prepare::{Encoding, Prepared, Reason, number_of};
 use crate::statistics::mean;
-use crate::table::{Table, TableRow};
+use crate::table::{TARGETS, Table, TableRow};
 use crate::{Candidate, Dropped, Feature, Measured, ModelKind, TargetModel, Validation};
 
 /// What was measured of each feature, and why it is not used, if it is not.
@@ -195,8 +195,10 @@ pub(crate) fn left_out_warnings(table: &Table, prepared: &Prepared) -> Vec<Strin
     }
     if table.unusable > 0 {
         warnings.push(format!(
-            "skipped {} rows whose target is not a positive number between 1e-60 and 1e60",
-            table.unusable
+            "skipped {} rows whose target is not a positive number between {:e} and {:e}",
+            table.unusable,
+            TARGETS.start(),
+            TARGETS.end()
         ));
     }
     warnings

@@ -113,8 +113,8 @@ fn has_window(kind: &str) -> bool {
     ["convolution", "depthwise", "max_pool", "average_pool"].contains(&kind)
 }
 
-/// The fields of a kind of layer beside those all have and those of its window. Those that change neither weights nor what is kept
-/// are known, too, as summaries of frameworks hold them.
+/// The fields of a kind of layer beside those all have and those of its window. Those that change neither
+/// weights nor what is kept are known, too, as summaries of frameworks hold them.
 fn fields_of(kind: &str) -> &'static [&'static str] {
     match kind {
         "dense" => &["units", "out_features", "in_features", "bias"],

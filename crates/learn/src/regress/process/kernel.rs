@@ -31,7 +31,7 @@ pub(super) struct Points<'a> {
 struct Covariance {
     /// The lower triangle of the whole.
     whole: Vec<Vec<f64>>,
-    /// Of the smooth function alone; empty rows without one.
+    /// Of the smooth function alone; zeros without one.
     smooth: Vec<Vec<f64>>,
     /// For each row, what single features say of it and each before it.
     single: Vec<Pairs>,
@@ -194,7 +194,7 @@ impl<'a> Points<'a> {
         let solved = factor.solve(self.values.clone());
         let inverse = factor.inverse();
         let width = scales.lengths.len();
-        let mut along = Scales::zeros(width);
+        let mut along = Scales::all(width, 0.0);
         let slope = if self.shape.trend { (2.0 * scales.slope).exp() } else { 0.0 };
         let height = if self.shape.curves { (2.0 * scales.height).exp() } else { 0.0 };
         let surface = if self.shape.surfaces { (2.0 * scales.surface).exp() } else { 0.0 };

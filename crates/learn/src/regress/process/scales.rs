@@ -60,26 +60,23 @@ impl Scales {
     pub(super) fn doubts(width: usize) -> Scales {
         Scales {
             lengths: vec![1.0; width],
-            amplitude: 1.5,
-            noise: 1.5,
-            slope: 1.5,
-            height: 1.5,
             widths: vec![1.0; width],
-            surface: 1.5,
             heavy_noise: 1.0,
+            ..Scales::all(width, 1.5)
         }
     }
 
-    pub(super) fn zeros(width: usize) -> Scales {
+    /// The same number for each.
+    pub(super) fn all(width: usize, number: f64) -> Scales {
         Scales {
-            lengths: vec![0.0; width],
-            amplitude: 0.0,
-            noise: 0.0,
-            slope: 0.0,
-            height: 0.0,
-            widths: vec![0.0; width],
-            surface: 0.0,
-            heavy_noise: 0.0,
+            lengths: vec![number; width],
+            amplitude: number,
+            noise: number,
+            slope: number,
+            height: number,
+            widths: vec![number; width],
+            surface: number,
+            heavy_noise: number,
         }
     }
 

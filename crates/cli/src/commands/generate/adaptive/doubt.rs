@@ -207,10 +207,9 @@ impl<'a> Lowering<'a> {
         let model = self.models.as_ref().map(|models| &models.walltime);
         let predicted =
             || model.and_then(|model| Some(model.predict(&run.configuration.features()).ok()?.estimate));
-        known
-            .measured(&run.configuration)
-            .or_else(predicted)
-            .or_else(|| known.knowledge.time(&run.configuration).map(|time| time.0))
+        let knowledge = &known.knowledge;
+        let measured = knowledge.measured(&run.configuration).map(|time| time.0);
+        measured.or_else(predicted).or_else(|| knowledge.time(&run.configuration).map(|time| time.0))
     }
 
     /// What a run is weighed by; without any knowledge all weigh the same.

@@ -99,15 +99,6 @@ impl Known {
         took.map(|time| time.0)
     }
 
-    /// The mean time of a configuration's completed runs, if it has any.
-    pub fn measured(&self, configuration: &Configuration) -> Option<f64> {
-        let key = configuration.key();
-        let runs = self.recorded.iter().map(|recorded| &recorded.run);
-        let runs = runs.filter(|run| run.outcome.is_completed() && run.configuration.key() == key);
-        let times: Vec<f64> = runs.filter_map(|run| Some(run.usage.walltime?.0)).collect();
-        (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
-    }
-
     /// Configurations and times of the completed runs that may be learned from.
     pub fn completed(&self, cases: &[Configuration]) -> Vec<(&Configuration, Seconds)> {
         let runs = self.recorded.iter().map(|recorded| &recorded.run);
