@@ -377,3 +377,25 @@ fn a_sweep_with_slips_is_judged_and_its_slips_are_named() {
     let both = [&arguments[..], &["--latest", "0.5"]].concat();
     support::run(here.path(), &both, 2);
 }
+
+/// A table of a spreadsheet that writes decimals with a comma says the same as one with points.
+#[test]
+fn semicolons_tabs_and_decimal_commas_are_read() {
+    let here = tempfile::tempdir().unwrap();
+    let rows: String =
+        (1..=24).map(|n| format!("{n}.5,{}.25,{}\n", n * n, if n < 20 { "sd" } else { "test" })).collect();
+    let commas = format!("size,seconds,split\n{rows}");
+    let judged = |text: &str| {
+        fs::write(here.path().join("sweep.csv"), text).unwrap();
+        let call = ["backtest", "--csv", "sweep.csv", "--target", "seconds", "--split", "split", "--json"];
+        support::json(here.path(), &call)["mape"].clone()
+    };
+    let expected = judged(&commas);
+    assert!(expected.is_number(), "{expected}");
+    assert_eq!(judged(&commas.replace(',', "\t")), expected);
+    assert_eq!(judged(&commas.replace(',', ";").replace('.', ",")), expected);
+    fs::write(here.path().join("empty.csv"), "").unwrap();
+    let call = ["backtest", "--csv", "empty.csv", "--target", "seconds"];
+    let said = support::stderr(&support::run(here.path(), &call, 2));
+    assert!(said.contains("empty.csv:1: the file is empty"), "{said}");
+}

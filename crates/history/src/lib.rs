@@ -9,6 +9,7 @@ mod filesystem;
 pub mod import;
 mod machines;
 mod schema;
+mod separator;
 mod store;
 mod submissions;
 mod sweep;

@@ -1,11 +1,12 @@
 //! Runs and cases as CSV.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{Read, Write};
+use std::io::{BufReader, Chain, Cursor, Read, Write};
 
 use harp_core::{Run, Value};
 
 use crate::HistoryError;
+use crate::separator::{self, Decimals};
 
 /// Reads cases to predict: a header with feature names, one case a row. An empty cell is missing.
 pub fn read_cases(file: &str, source: impl Read) -> Result<Vec<BTreeMap<String, Value>>, HistoryError> {
@@ -19,18 +20,28 @@ pub fn read_cases(file: &str, source: impl Read) -> Result<Vec<BTreeMap<String, 
     Ok(cases)
 }
 
-/// A CSV file whose first line names each column once.
+/// A CSV file whose first line names each column once, with commas, semicolons or tabs between cells.
 pub(crate) struct Rows<'a, R> {
     file: &'a str,
     pub(crate) header: csv::StringRecord,
-    reader: csv::Reader<R>,
+    reader: csv::Reader<Chain<Cursor<Vec<u8>>, BufReader<R>>>,
+    separator: u8,
+    decimals: Decimals,
 }
 
 impl<'a, R: Read> Rows<'a, R> {
     pub(crate) fn open(file: &'a str, source: R) -> Result<Self, HistoryError> {
-        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(source);
+        let mut source = BufReader::new(source);
+        let read = separator::of_header(&mut source);
+        let (head, separator) = read.map_err(|error| broken(file, &error.into()))?;
+        let source = Cursor::new(head).chain(source);
+        let mut reader =
+            csv::ReaderBuilder::new().delimiter(separator).trim(csv::Trim::All).from_reader(source);
         let header = reader.headers().map_err(|error| broken(file, &error))?.clone();
-        let rows = Rows { file, header, reader };
+        let rows = Rows { file, header, reader, separator, decimals: Decimals::default() };
+        if rows.header.is_empty() {
+            return Err(rows.wrong(1, "the file is empty; its first line must name each column once"));
+        }
         let mut seen = BTreeSet::new();
         for name in &rows.header {
             if name.is_empty() {
@@ -49,7 +60,12 @@ impl<'a, R: Read> Rows<'a, R> {
     pub(crate) fn next(&mut self) -> Result<Option<(u64, csv::StringRecord)>, HistoryError> {
         let mut record = csv::StringRecord::new();
         match self.reader.read_record(&mut record) {
-            Ok(true) => Ok(Some((record.position().map_or(1, csv::Position::line), record))),
+            Ok(true) => {
+                let line = record.position().map_or(1, csv::Position::line);
+                let pointed = self.decimals.read(self.separator, line, &record);
+                let pointed = pointed.map_err(|reason| self.wrong(line, reason))?;
+                Ok(Some((line, pointed.unwrap_or(record))))
+            }
             Ok(false) => Ok(None),
             Err(error) => Err(broken(self.file, &error)),
         }
@@ -151,12 +167,48 @@ mod tests {
         assert!(message("n,m\n1,2\n1\n").starts_with("c.csv:3:"), "{}", message("n,m\n1,2\n1\n"));
         assert!(message("n,n\n1,2\n").contains("`n` occurs twice"));
         assert!(message("n,\n1,2\n").contains("no name"));
+        assert!(message("").contains("c.csv:1: the file is empty"), "{}", message(""));
+    }
+
+    #[test]
+    fn semicolons_and_tabs_stand_between_cells_where_no_comma_does() {
+        let read = |text: &str| read_cases("c.csv", text.as_bytes()).unwrap();
+        let plain = read("n,method\n10,pow\n2.5,\n");
+        for text in [
+            "n;method\n10;pow\n2.5;\n",
+            "n;method\n10;pow\n2,5;\n",
+            "n\tmethod\n10\tpow\n2.5\t\n",
+            "\nn;method\n10;pow\n2.5;\n",
+            "\u{feff}n;\"method\"\r\n10;pow\r\n2,5;\r\n",
+        ] {
+            assert_eq!(read(text), plain, "{text:?}");
+        }
+        assert_eq!(read("n,a;b\n1,2\n")[0]["a;b"], Value::Integer(2));
+        assert_eq!(read("n;\"a,b\"\n1;2\n")[0]["a,b"], Value::Integer(2));
+        // Texts keep their commas.
+        assert_eq!(read("n;m\n1,5;a,b\n")[0]["m"], Value::from("a,b"));
+    }
+
+    #[test]
+    fn commas_that_could_stand_for_thousands_are_refused_by_line() {
+        let message = |text: &str| read_cases("c.csv", text.as_bytes()).unwrap_err().to_string();
+        let mixed = message("n;m\n1,5;2\n3;1.234\n");
+        assert!(mixed.starts_with("c.csv:3: `1.234` could be") && mixed.contains("decimal point"), "{mixed}");
+        assert!(message("n\tm\n1\t2\n1,234\t2\n").starts_with("c.csv:3: `1,234` could be"));
     }
 
     proptest::proptest! {
         #[test]
         fn any_bytes_are_read_or_refused(bytes: Vec<u8>) {
             let _ = read_cases("x.csv", bytes.as_slice());
+        }
+
+        #[test]
+        fn any_cell_means_the_same_whatever_stands_between(cells in "[0-9a-z.:+-]{1,8}") {
+            let read = |text: String| read_cases("x.csv", text.as_bytes()).ok();
+            let commas = read(format!("n,m\n{cells},1\n"));
+            proptest::prop_assert_eq!(&read(format!("n;m\n{cells};1\n")), &commas);
+            proptest::prop_assert_eq!(&read(format!("n\tm\n{cells}\t1\n")), &commas);
         }
     }
 }

@@ -21,7 +21,8 @@ pub struct Backtest {
     /// The experiment file whose history is judged.
     #[arg(value_name = "FILE", default_value = "harp.toml", conflicts_with = "csv")]
     pub file: PathBuf,
-    /// Judge a sweep in a CSV file instead, one finished run a row; - is standard input.
+    /// Judge a sweep in a CSV file instead, one finished run a row, with commas, semicolons or tabs between
+    /// cells; - is standard input.
     #[arg(long, value_name = "FILE", requires = "target")]
     pub csv: Option<PathBuf>,
     /// What is predicted: a column of the CSV file; else walltime, peak_memory, cpu_time or a metric.
