@@ -73,7 +73,10 @@ pub fn sweeps(directory: Option<&str>) -> Vec<PathBuf> {
 /// The rows of a sweep.
 pub fn read(file: &Path) -> Result<Dataset> {
     let source = fs::File::open(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let columns =
-        SweepColumns { target: "seconds".to_owned(), split: Some("split".to_owned()), ignored: Vec::new() };
-    Ok(harp_history::read_sweep(&file.display().to_string(), source, &columns)?.0)
+    let columns = SweepColumns {
+        target: "seconds".to_owned(),
+        split: Some("split".to_owned()),
+        ..SweepColumns::default()
+    };
+    Ok(harp_history::read_sweep(&file.display().to_string(), source, &columns)?.dataset)
 }

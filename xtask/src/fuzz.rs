@@ -34,11 +34,15 @@ pub fn fuzz(seconds: &str, seed: &str) -> Result<()> {
 fn one(seed: u64) -> Result<bool> {
     let mut random = Pcg64::seed_from_u64(seed);
     let text = table(&mut random);
-    let columns =
-        SweepColumns { target: "seconds".to_owned(), split: Some("split".to_owned()), ignored: Vec::new() };
-    let Ok((dataset, _)) = harp_history::read_sweep("fuzz", text.as_slice(), &columns) else {
+    let columns = SweepColumns {
+        target: "seconds".to_owned(),
+        split: Some("split".to_owned()),
+        ..SweepColumns::default()
+    };
+    let Ok(sweep) = harp_history::read_sweep("fuzz", text.as_slice(), &columns) else {
         return Ok(false);
     };
+    let dataset = sweep.dataset;
     let policy = Policy::ALL[below(&mut random, Policy::ALL.len())];
     let loss = ["symmetric", "pinball=0.9", "asymmetric"][below(&mut random, 3)];
     let loss = loss.parse().map_err(anyhow::Error::msg)?;

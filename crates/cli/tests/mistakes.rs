@@ -399,3 +399,33 @@ fn semicolons_tabs_and_decimal_commas_are_read() {
     let said = support::stderr(&support::run(here.path(), &call, 2));
     assert!(said.contains("empty.csv:1: the file is empty"), "{said}");
 }
+
+/// Runs killed at a limit teach as lower bounds: without them the largest sizes look as fast as the limit is.
+#[test]
+fn killed_runs_of_a_sweep_teach_and_are_not_judged_on() {
+    let here = tempfile::tempdir().unwrap();
+    let row = |n: i32| {
+        let needed = f64::from(n).powi(2) / 10.0;
+        let (seconds, end) = if needed > 20.0 { (20.0, "TIMEOUT") } else { (needed, "COMPLETED") };
+        let scale = if n % 4 == 3 { "test" } else { "sd" };
+        format!("{n},{seconds},{scale},{end}\n")
+    };
+    let rows: String = (2..=24).map(row).collect();
+    fs::write(here.path().join("sweep.csv"), format!("n,seconds,split,end\n{rows}25,1,sd,FAILED\n")).unwrap();
+    let call = ["backtest", "--csv", "sweep.csv", "--target", "seconds", "--split", "split"];
+    let marked = [&call[..], &["--killed", "end"]].concat();
+    let answer = support::json(here.path(), &[&marked[..], &["--json"]].concat());
+    assert_eq!(answer["rows"]["killed"], 7, "{:#}", answer["rows"]);
+    assert_eq!(answer["rows"]["test_killed"], 3, "{:#}", answer["rows"]);
+    assert_eq!(answer["rows"]["test"], 3, "{:#}", answer["rows"]);
+    assert!(answer["mape"].as_f64().unwrap() < 5.0, "{answer:#}");
+    assert!(answer["warnings"].to_string().contains("1 row of failed runs left out"), "{answer:#}");
+    let shown = String::from_utf8(support::run(here.path(), &marked, 0).stdout).unwrap();
+    assert!(
+        shown.contains("7 killed at a limit") && shown.contains("(3 killed at a limit left out)"),
+        "{shown}"
+    );
+    let wrong = [&call[..], &["--killed", "n"]].concat();
+    let said = support::stderr(&support::run(here.path(), &wrong, 2));
+    assert!(said.contains("sweep.csv:2: `n` is `2`; use true, yes"), "{said}");
+}

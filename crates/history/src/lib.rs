@@ -4,6 +4,7 @@
 //! learns or prints.
 
 mod dataset;
+mod ended;
 mod error;
 mod filesystem;
 pub mod import;
@@ -19,5 +20,5 @@ pub use dataset::{Skipped, dataset, dataset_with};
 pub use error::HistoryError;
 pub use store::{Recorded, Store, Superseded};
 pub use submissions::{OpenSubmission, Submission};
-pub use sweep::{SweepColumns, read_sweep};
+pub use sweep::{Sweep, SweepColumns, read_sweep};
 pub use table::{read_cases, write_runs};

@@ -5,6 +5,7 @@ use std::io::Read;
 use harp_core::{Column, Dataset, Observed, Row, Scale, Target, Value};
 
 use crate::HistoryError;
+use crate::ended::Ended;
 use crate::table::Rows;
 
 /// Cells that stand for nothing.
@@ -17,6 +18,9 @@ pub struct SweepColumns {
     pub target: String,
     /// The column with `sd`, `fs` or `test`. Without it every row is scaled down.
     pub split: Option<String>,
+    /// The column that says which runs were killed at a limit, so that their target is a lower bound.
+    /// Without it every run finished.
+    pub killed: Option<String>,
     /// Columns that are not features, such as what was measured after the run.
     pub ignored: Vec<String>,
 }
@@ -24,14 +28,19 @@ pub struct SweepColumns {
 /// Parts of the names of columns that hold run times in seconds; other columns are bare numbers.
 const TIMES: [&str; 7] = ["second", "time", "duration", "elapsed", "_sec", "secs", "makespan"];
 
-/// Reads a sweep. The target's name tells what it is: `peak_memory`, `memory` and `bytes` are memory,
-/// `cpu_time` is processor time, everything else is time on the wall. Lines whose target is missing
-/// are given back by number.
-pub fn read_sweep(
-    file: &str,
-    source: impl Read,
-    columns: &SweepColumns,
-) -> Result<(Dataset, Vec<u64>), HistoryError> {
+/// What a CSV file holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sweep {
+    /// The rows that can be used.
+    pub dataset: Dataset,
+    /// Lines whose target is missing.
+    pub without_target: Vec<u64>,
+    /// Lines of runs that failed.
+    pub failed: Vec<u64>,
+}
+
+/// Reads a sweep. The target's name tells what it is: memory, processor time, time on the wall, a bare number.
+pub fn read_sweep(file: &str, source: impl Read, columns: &SweepColumns) -> Result<Sweep, HistoryError> {
     let mut rows = Rows::open(file, source)?;
     let names: Vec<String> = rows.header.iter().map(str::to_owned).collect();
     let place = |name: &str| {
@@ -42,14 +51,29 @@ pub fn read_sweep(
     let target = place(&columns.target)?;
     let split = columns.split.as_deref().map(place).transpose()?;
     let ignored = columns.ignored.iter().map(|name| place(name)).collect::<Result<Vec<usize>, _>>()?;
-    let is_feature =
-        |column: &usize| *column != target && Some(*column) != split && !ignored.contains(column);
+    let killed = columns.killed.as_deref().map(place).transpose()?;
+    let is_feature = |column: &usize| {
+        let others = [Some(target), split, killed];
+        !others.contains(&Some(*column)) && !ignored.contains(column)
+    };
     let features: Vec<usize> = (0..names.len()).filter(is_feature).collect();
-    let (mut table, mut skipped) = (Vec::new(), Vec::new());
+    let kind = kind_of(&names[target]);
+    let (mut table, mut without_target, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     while let Some((line, record)) = rows.next()? {
         let cell = |column: usize| record.get(column).filter(|cell| !MISSING.contains(cell));
+        let ended = match killed.map(|column| record.get(column).unwrap_or_default()) {
+            None => Ended::Finished,
+            Some(text) => Ended::read(text, &kind).ok_or_else(|| {
+                let column = columns.killed.as_deref().unwrap_or_default();
+                rows.wrong(line, format!("`{column}` is `{text}`; use {}", Ended::FORMS))
+            })?,
+        };
+        if ended == Ended::Failed {
+            failed.push(line);
+            continue;
+        }
         let Some(text) = cell(target) else {
-            skipped.push(line);
+            without_target.push(line);
             continue;
         };
         let Some(value) = text.parse::<f64>().ok().filter(|value| value.is_finite()) else {
@@ -64,23 +88,28 @@ pub fn read_sweep(
         };
         table.push(Row {
             cells: features.iter().map(|&column| cell(column).map(Value::from_text)).collect(),
-            observed: Observed::Exact(value),
+            observed: if ended == Ended::Killed { Observed::AtLeast(value) } else { Observed::Exact(value) },
             scale,
             // Equal rows are found by their cells; nothing else says which belong together.
             group: line,
         });
     }
     let columns = features.iter().map(|&column| Column { name: names[column].clone() }).collect();
-    let kind = match names[target].as_str() {
+    let dataset = Dataset::new(kind, columns, table).map_err(|error| rows.wrong(1, error.to_string()))?;
+    Ok(Sweep { dataset, without_target, failed })
+}
+
+/// What a target's name tells: `peak_memory`, `memory` and `bytes` are memory, `cpu_time` is processor time,
+/// what sounds like a time is time on the wall, and everything else a bare number.
+fn kind_of(name: &str) -> Target {
+    match name {
         "peak_memory" | "memory" | "bytes" | "mem_bytes" | "memory_bytes" | "peak_memory_bytes" => {
             Target::PeakMemory
         }
         "cpu_time" | "cpu_seconds" => Target::CpuTime,
-        name if TIMES.iter().any(|time| name.to_ascii_lowercase().contains(time)) => Target::Walltime,
-        name => Target::Metric(name.to_owned()),
-    };
-    let dataset = Dataset::new(kind, columns, table).map_err(|error| rows.wrong(1, error.to_string()))?;
-    Ok((dataset, skipped))
+        _ if TIMES.iter().any(|time| name.to_ascii_lowercase().contains(time)) => Target::Walltime,
+        _ => Target::Metric(name.to_owned()),
+    }
 }
 
 #[cfg(test)]
@@ -91,6 +120,7 @@ mod tests {
         SweepColumns {
             target: "seconds".into(),
             split: split.map(Into::into),
+            killed: None,
             ignored: ignored.iter().map(|name| (*name).into()).collect(),
         }
     }
@@ -98,13 +128,27 @@ mod tests {
     #[test]
     fn a_sweep_is_read_with_scales_and_missing_cells() {
         let text = "n,seconds,split,epoch\n10,1.5,sd,0.1\nNA,2,fs,0.2\n30,,sd,\n40,4,test,0.4\n";
-        let (sweep, skipped) =
-            read_sweep("s.csv", text.as_bytes(), &columns(Some("split"), &["epoch"])).unwrap();
+        let read = read_sweep("s.csv", text.as_bytes(), &columns(Some("split"), &["epoch"])).unwrap();
+        let sweep = read.dataset;
         assert_eq!(sweep.columns, [Column { name: "n".into() }]);
         assert_eq!(sweep.rows.iter().map(|row| row.scale).collect::<Vec<_>>(), Scale::ALL);
         assert_eq!(sweep.rows[1].cells, [None]);
         assert_eq!(sweep.rows[2].observed, Observed::Exact(4.0));
-        assert_eq!(skipped, [4]);
+        assert_eq!(read.without_target, [4]);
+    }
+
+    #[test]
+    fn killed_runs_are_lower_bounds_and_failed_ones_none() {
+        let read = |text: &str| {
+            let columns = SweepColumns { killed: Some("end".into()), ..columns(None, &[]) };
+            read_sweep("s.csv", text.as_bytes(), &columns)
+        };
+        let sweep = read("n,seconds,end\n1,2,completed\n2,3,timed_out\n3,1,failed\n4,5,\n").unwrap();
+        let observed: Vec<Observed> = sweep.dataset.rows.iter().map(|row| row.observed).collect();
+        assert_eq!(observed, [Observed::Exact(2.0), Observed::AtLeast(3.0), Observed::Exact(5.0)]);
+        assert_eq!((sweep.dataset.columns.len(), sweep.failed), (1, vec![4]));
+        let refused = read("n,seconds,end\n1,2,maybe\n").unwrap_err().to_string();
+        assert!(refused.starts_with("s.csv:2: `end` is `maybe`; use true, yes"), "{refused}");
     }
 
     #[test]

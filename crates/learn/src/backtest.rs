@@ -29,6 +29,10 @@ pub struct BacktestRows {
     pub fs: usize,
     /// Rows judged on.
     pub test: usize,
+    /// Rows killed at a limit, learned from as lower bounds.
+    pub killed: usize,
+    /// Rows of scale `test` that were killed at a limit: their truth is not known, so they are not judged on.
+    pub test_killed: usize,
 }
 
 /// The model that was built.
@@ -159,7 +163,8 @@ impl Scored {
 impl Backtest {
     /// Judges a model that was built before.
     pub fn of(model: &TargetModel, dataset: &Dataset, seconds_to_build: f64) -> Result<Backtest, LearnError> {
-        let cases = model.evaluate(dataset, |row| row.scale == Scale::Test)?.cases;
+        let evaluation = model.evaluate(dataset, |row| row.scale == Scale::Test)?;
+        let (cases, test_killed) = (evaluation.cases, evaluation.censored_runs);
         let all: Vec<&EvaluatedCase> = cases.iter().collect();
         let scored = Scored::of(model, &all)
             .ok_or_else(|| LearnError::NothingToJudge { target: dataset.target.clone() })?;
@@ -171,6 +176,8 @@ impl Backtest {
                 sd: model.evidence.scaled_down_runs,
                 fs: model.evidence.full_scale_runs,
                 test: all.len(),
+                killed: model.censored_runs,
+                test_killed,
             },
             policy: model.policy,
             model: BacktestModel {

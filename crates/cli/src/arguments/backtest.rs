@@ -21,7 +21,7 @@ pub struct Backtest {
     /// The experiment file whose history is judged.
     #[arg(value_name = "FILE", default_value = "harp.toml", conflicts_with = "csv")]
     pub file: PathBuf,
-    /// Judge a sweep in a CSV file instead, one finished run a row, with commas, semicolons or tabs between
+    /// Judge a sweep in a CSV file instead, one run a row, with commas, semicolons or tabs between
     /// cells; - is standard input.
     #[arg(long, value_name = "FILE", requires = "target")]
     pub csv: Option<PathBuf>,
@@ -32,6 +32,10 @@ pub struct Backtest {
     /// The column of the CSV file that holds sd, fs or test. Without it the rows are in order of time.
     #[arg(long, value_name = "COLUMN", requires = "csv")]
     pub split: Option<String>,
+    /// The column of the CSV file that says which runs were killed at a limit (yes, 1, timed_out, …): what they
+    /// needed is at least what stands there. They are learned from and not judged on.
+    #[arg(long, value_name = "COLUMN", requires = "csv")]
+    pub killed: Option<String>,
     /// Columns of the CSV file that are no features, such as what was measured after the run.
     #[arg(long, value_name = "COLUMN", requires = "csv", value_delimiter = ',')]
     pub ignore: Vec<String>,

@@ -62,7 +62,7 @@ impl Short {
 
 /// Learns from some runs and judges on the others.
 pub fn backtest(arguments: &arguments::Backtest, terminal: &Terminal) -> Result<(), Failure> {
-    let (mut both, mut left_out) = (None, None);
+    let (mut both, mut left_out) = (None, Vec::new());
     let started = Instant::now();
     let (dataset, name, options) = match &arguments.csv {
         Some(file) => {
@@ -95,13 +95,7 @@ pub fn backtest(arguments: &arguments::Backtest, terminal: &Terminal) -> Result<
     for warning in &backtest.warnings {
         terminal.say(&format!("warning: {warning}"));
     }
-    terminal.print(&format!(
-        "{name}: learned from {} and {}, judged on {} not seen, built in {}\n",
-        plural(backtest.rows.sd, "scaled-down run"),
-        plural(backtest.rows.fs, "full-scale run"),
-        plural(backtest.rows.test, "run"),
-        harp_core::Seconds(backtest.seconds_to_build),
-    ))?;
+    terminal.print(&format!("{name}: {}\n", what_was_done(&backtest)))?;
     terminal.print_table(&scores(&backtest, Quantity::of(&dataset.target)))?;
     if let Some(compared) = &compared {
         terminal.print("")?;
@@ -112,6 +106,21 @@ pub fn backtest(arguments: &arguments::Backtest, terminal: &Terminal) -> Result<
         Some(formula) => terminal.print_text(formula),
         None => Ok(()),
     }
+}
+
+/// How many runs taught and judged.
+fn what_was_done(backtest: &Backtest) -> String {
+    let rows = &backtest.rows;
+    let some = |count: usize, words: String| if count > 0 { words } else { String::new() };
+    format!(
+        "learned from {} and {}{}, judged on {} not seen{}, built in {}",
+        plural(rows.sd, "scaled-down run"),
+        plural(rows.fs, "full-scale run"),
+        some(rows.killed, format!(" and, as lower bounds, {} killed at a limit", rows.killed)),
+        plural(rows.test, "run"),
+        some(rows.test_killed, format!(" ({} killed at a limit left out)", rows.test_killed)),
+        harp_core::Seconds(backtest.seconds_to_build),
+    )
 }
 
 /// Judges both ways on the same runs; the one that was kept answers.
@@ -158,7 +167,7 @@ fn compared_table(compared: &Compared) -> Table {
 
 /// The rows of a CSV file; without a column that splits them, the latest are judged.
 /// Beside them, what is to be said of rows that could not be used.
-fn sweep(file: &Path, arguments: &arguments::Backtest) -> Result<(Dataset, Option<String>), Failure> {
+fn sweep(file: &Path, arguments: &arguments::Backtest) -> Result<(Dataset, Vec<String>), Failure> {
     let source: Box<dyn Read> = if file == Path::new("-") {
         Box::new(io::stdin().lock())
     } else {
@@ -167,12 +176,17 @@ fn sweep(file: &Path, arguments: &arguments::Backtest) -> Result<(Dataset, Optio
     let columns = SweepColumns {
         target: arguments.target.clone().unwrap_or_default(),
         split: arguments.split.clone(),
+        killed: arguments.killed.clone(),
         ignored: arguments.ignore.clone(),
     };
-    let (dataset, skipped) = harp_history::read_sweep(&file.display().to_string(), source, &columns)?;
-    let left_out = skipped.first().map(|first| {
-        format!("{} without a target left out, the first in line {first}", plural(skipped.len(), "row"))
+    let sweep = harp_history::read_sweep(&file.display().to_string(), source, &columns)?;
+    let left_out = [(&sweep.without_target, "without a target"), (&sweep.failed, "of failed runs")];
+    let left_out = left_out.into_iter().filter_map(|(lines, which)| {
+        let first = lines.first()?;
+        Some(format!("{} {which} left out, the first in line {first}", plural(lines.len(), "row")))
     });
+    let left_out = left_out.collect();
+    let dataset = sweep.dataset;
     let dataset = if arguments.split.is_some() { dataset } else { dataset.judging_latest(arguments.latest) };
     Ok((dataset, left_out))
 }
