@@ -282,3 +282,34 @@ fn what_cannot_be_chosen_for_is_said() {
     fs::write(here.join("harp.toml"), text).unwrap();
     refused(&["generate", "--adaptive"], "no `test` values: nothing is to be predicted");
 }
+
+/// The start counts configurations: it does not repeat one while another is left, and goes on after the last.
+#[test]
+fn the_start_counts_each_configuration_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let text = "name = 'few'\n[program]\ncommand = 'true {n}'\n[parameters.n]\ntype = 'integer'\nsd = [1, 2, 3]\n\
+                fs = [6]\ntest = [9]\n[allocation]\ncores = [1]\n[design]\nrepetitions = 3\n";
+    fs::write(here.join("harp.toml"), text).unwrap();
+    let reasons = |call: &[&str], code: i32| -> Vec<String> {
+        let output = support::run(here, &[&["generate", "--adaptive", "--json"], call].concat(), code);
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let choices = answer["choices"].as_array().unwrap().clone();
+        choices.iter().map(|choice| choice["reason"].as_str().unwrap().to_owned()).collect()
+    };
+    let planned = reasons(&["--dry-run"], 0);
+    let starts: Vec<&String> = planned.iter().filter(|reason| reason.contains("(start: ")).collect();
+    assert_eq!(starts.len(), 3, "{planned:#?}");
+    for (index, reason) in starts.iter().enumerate() {
+        assert!(reason.contains(&format!("{} of 3)", index + 1)), "{planned:#?}");
+    }
+    assert!(planned.len() > 3, "{planned:#?}");
+    fs::write(here.join("harp.toml"), text.replace("true {n}", "false {n}")).unwrap();
+    let failing = reasons(&["--scale", "sd"], 7);
+    assert!(failing[1].contains("1 of 3 besides 1 that did not complete)"), "{failing:#?}");
+    let several = text.replace("true {n}", "false {n}").replace("[1]", "[1, 2, 3, 4, 5]");
+    fs::write(here.join("harp.toml"), several).unwrap();
+    let call = ["generate", "--adaptive", "--goal", "fastest"];
+    let said = support::stderr(&support::run(here, &call, 4));
+    assert!(said.contains("3 of 3)") && !said.contains("4 of 3)"), "{said}");
+}

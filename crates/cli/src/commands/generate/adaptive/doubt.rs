@@ -80,8 +80,12 @@ impl<'a> Lowering<'a> {
         let different: BTreeSet<ConfigurationKey> = made.iter().map(|one| one.key()).collect();
         let varied = (0..names.len()).filter(|&column| all.iter().any(|row| row[column] != all[0][column]));
         let needed = (varied.count() + 2).max(FEWEST_CONFIGURATIONS);
-        let is_small = |run: &PlannedRun| run.configuration.scale == Scale::Sd;
-        let is_start = different.len() < needed && candidates.iter().any(is_small);
+        // Repetitions make no model possible.
+        let starts = |run: &&PlannedRun| {
+            run.configuration.scale == Scale::Sd && !different.contains(&run.configuration.key())
+        };
+        let needed = needed.min(different.len() + candidates.iter().filter(starts).count());
+        let is_start = different.len() < needed;
         match (width, self.settings.until_width) {
             (Some(width), Some(wanted)) if !is_start && self.is_sound() && width.ratio() <= wanted => {
                 return Ok(Next::End(Ended::Narrow, self.narrow(width)));
@@ -97,7 +101,7 @@ impl<'a> Lowering<'a> {
                 false => f64::NAN,
                 // Nothing is known of times yet: small runs, and among them the most telling.
                 true if is_start => {
-                    if is_small(run) {
+                    if starts(&run) {
                         1.0
                     } else {
                         f64::NAN
@@ -121,10 +125,16 @@ impl<'a> Lowering<'a> {
             expected.and_then(|time| known.knowledge.price(&run.configuration.allocation, Seconds(time)));
         let mut reason = format!("{}, takes away {} of the doubt", about(expected), share(gain.share));
         match (self.settings.per, expected, cost) {
-            _ if is_start => reason.push_str(&format!(
-                " (start: the most telling of the small runs, {} of {needed})",
-                different.len() + 1
-            )),
+            _ if is_start => {
+                let without = match known.unfinished() {
+                    0 => String::new(),
+                    count => format!(" besides {count} that did not complete"),
+                };
+                let number = different.len() + 1;
+                reason.push_str(&format!(
+                    " (start: the most telling of the small runs, {number} of {needed}{without})"
+                ));
+            }
             (Per::Second, Some(_), _) => {
                 reason.push_str(&format!(", the most for its time among {}", candidates.len()));
             }

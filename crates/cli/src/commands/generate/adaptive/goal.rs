@@ -70,11 +70,15 @@ impl<'a> Searching<'a> {
                     .collect();
                 let gain = Doubt::new(runs, candidates, cases, None).best(&costs);
                 let index = gain.map_or(payable[0], |gain| gain.candidate);
+                let count = match tried < start {
+                    true => format!("{} of {start}", tried + 1),
+                    // Those that were to be enough did not tell how long they take.
+                    false => "as too few have completed".to_owned(),
+                };
                 let reason = format!(
-                    "{} (start: tells most of the {} allocations, {} of {start})",
+                    "{} (start: tells most of the {} allocations, {count})",
                     about(expected(index)),
-                    self.allocations.len(),
-                    tried + 1
+                    self.allocations.len()
                 );
                 Ok((index, None, reason))
             }

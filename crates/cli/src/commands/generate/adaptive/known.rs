@@ -99,6 +99,12 @@ impl Known {
         took.map(|time| time.0)
     }
 
+    /// How many scaled-down runs ended without a result.
+    pub fn unfinished(&self) -> usize {
+        let runs = self.recorded.iter().map(|recorded| &recorded.run);
+        runs.filter(|run| run.configuration.scale == Scale::Sd && !run.outcome.is_completed()).count()
+    }
+
     /// Configurations and times of the completed runs that may be learned from.
     pub fn completed(&self, cases: &[Configuration]) -> Vec<(&Configuration, Seconds)> {
         let runs = self.recorded.iter().map(|recorded| &recorded.run);
