@@ -3,7 +3,9 @@
 use harp_core::{Dataset, Evidence, Target};
 
 use crate::choose::tabulate;
-use crate::describe::{censored_warning, explain, features_of, formula_of, left_out_warnings, what_to_run};
+use crate::describe::{
+    censored_warning, explain, features_of, formula_of, left_out_warnings, loss_warning, what_to_run,
+};
 use crate::ensemble::{Ensemble, Member};
 use crate::pipeline::Pipeline;
 use crate::prepare::{Prepared, without_disturbed};
@@ -93,6 +95,7 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
     };
     let contradicted = censored_warning(&built, dataset, &table);
     built.warnings.extend(contradicted);
+    built.warnings.extend(loss_warning(options.loss, &members));
     Ok(built)
 }
 

@@ -112,6 +112,19 @@ impl ModelKind {
         )
     }
 
+    /// Whether it is trained with the loss that is asked for.
+    pub(crate) fn knows_losses(self) -> bool {
+        matches!(
+            self,
+            ModelKind::Linear
+                | ModelKind::Network
+                | ModelKind::SmallNetwork
+                | ModelKind::Boosting
+                | ModelKind::PosynomialBoosting
+                | ModelKind::CurvedBoosting
+        )
+    }
+
     /// Whether it is a smooth function of all features over a power law or a sum of them.
     pub(crate) fn smooth_over_a_law(self) -> bool {
         matches!(

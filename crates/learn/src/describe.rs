@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use harp_core::{Dataset, Evidence, Policy, Target, Value};
+use harp_core::{Dataset, Evidence, Loss, Policy, Target, Value};
 
 use crate::model::case_of;
 use crate::pipeline::Pipeline;
@@ -227,6 +227,18 @@ pub(crate) fn formula_of(
         format!("{:.0} % {model}{words}", 100.0 * weight)
     });
     Some(each.collect::<Vec<_>>().join("; "))
+}
+
+/// Whether the loss that was asked for has any effect on the models chosen.
+pub(crate) fn loss_warning(loss: Loss, members: &[(ModelKind, f64)]) -> Option<String> {
+    if loss == Loss::Symmetric || members.iter().any(|(model, _)| model.knows_losses()) {
+        return None;
+    }
+    let names: Vec<&str> = members.iter().map(|(model, _)| model.name()).collect();
+    Some(format!(
+        "the loss {loss} reaches none of the models chosen ({}): it is for linear, neural and boosted ones",
+        names.join(", ")
+    ))
 }
 
 /// Whether killed runs say that the model predicts too little.

@@ -56,6 +56,20 @@ fn every_kind_that_knows_losses_follows_them() {
 }
 
 #[test]
+fn a_loss_that_reaches_no_model_chosen_is_said() {
+    let warnings = |kind, loss: &str| {
+        let options =
+            BuildOptions { loss: loss.parse().unwrap(), models: vec![kind], ..BuildOptions::default() };
+        build(&noisy(), &options).unwrap().warnings.join("\n")
+    };
+    let said = warnings(ModelKind::PowerLaw, "pinball=0.9");
+    assert!(said.contains("the loss pinball=0.9 reaches none of the models chosen (power law)"), "{said}");
+    for (kind, loss) in [(ModelKind::PowerLaw, "symmetric"), (ModelKind::Linear, "pinball=0.9")] {
+        assert!(!warnings(kind, loss).contains("reaches none"), "{kind} {loss}");
+    }
+}
+
+#[test]
 fn what_a_model_costs_when_killed_jobs_run_again_is_told() {
     let model = build(&noisy(), &BuildOptions { policy: Policy::Cost, ..BuildOptions::default() }).unwrap();
     for candidate in model.candidates.iter().filter(|candidate| candidate.scores.is_some()) {
