@@ -100,7 +100,11 @@ impl Done {
             return;
         }
         terminal.say_even_if_quiet(&failures::in_words(&self.failures));
-        terminal.say("  hint: --retry-failed runs them again");
+        terminal.say(if self.has_failed() {
+            "  hint: --retry-failed runs them again"
+        } else {
+            "  hint: they are learned from as lower bounds; with a larger limit, --retry-failed runs them again"
+        });
     }
 }
 

@@ -57,19 +57,70 @@ pub struct CandidatesView {
 impl CandidatesView {
     /// What did not compete and why, one line a reason.
     pub fn left_out(&self) -> Vec<String> {
-        let mut lines: Vec<String> = Vec::new();
+        let mut reasons: Vec<(&str, &str, Vec<&str>)> = Vec::new();
         for candidate in self.candidates.iter().filter(|candidate| candidate.scores.is_none()) {
-            if let Some(note) = &candidate.note {
-                let line = format!("{} did not compete: {note}", candidate.regressor);
-                let is_new = !lines.contains(&line);
-                lines.extend(is_new.then_some(line));
+            let Some(note) = &candidate.note else { continue };
+            let same = reasons
+                .iter_mut()
+                .find(|(regressor, why, _)| *regressor == candidate.regressor && why == note);
+            match same {
+                Some((_, _, mixes)) => mixes.push(&candidate.mix),
+                None => reasons.push((&candidate.regressor, note, vec![&candidate.mix])),
             }
         }
-        lines
+        // Which runs it learned from matters only where it competed on others.
+        let competed = |regressor: &str| {
+            self.candidates.iter().any(|other| other.regressor == regressor && other.scores.is_some())
+        };
+        let line = |(regressor, note, mixes): (&str, &str, Vec<&str>)| match competed(regressor) {
+            true => format!("{regressor} on {} did not compete: {note}", mixes.join(", ")),
+            false => format!("{regressor} did not compete: {note}"),
+        };
+        reasons.into_iter().map(line).collect()
     }
 
     /// The one used.
     pub fn winner(&self) -> Option<&CandidateView> {
         self.candidates.iter().find(|candidate| candidate.chosen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_did_not_compete_on_some_runs_only_is_said_with_them() {
+        let scores = Scores::of(&[(1.0, 1.0)]);
+        let candidate = |regressor: &str, mix: &str, note: Option<&str>| CandidateView {
+            regressor: regressor.into(),
+            mix: mix.into(),
+            adjusted_by: String::new(),
+            adjustment: None,
+            scores: scores.clone().filter(|_| note.is_none()),
+            reserved_ratio: None,
+            cost: None,
+            reward: None,
+            chosen: false,
+            note: note.map(Into::into),
+        };
+        let view = CandidatesView {
+            target: Target::Walltime,
+            policy: String::new(),
+            reason: String::new(),
+            candidates: vec![
+                candidate("tree", "SD", None),
+                candidate("tree", "SD + 25 % FS", Some("too few")),
+                candidate("tree", "SD + 50 % FS", Some("too few")),
+                candidate("network", "SD", Some("too few")),
+            ],
+        };
+        assert_eq!(
+            view.left_out(),
+            [
+                "tree on SD + 25 % FS, SD + 50 % FS did not compete: too few",
+                "network did not compete: too few"
+            ]
+        );
     }
 }
