@@ -15,9 +15,6 @@ use crate::project::{self, Project};
 pub const RESOURCES: [&str; 9] =
     ["nodes", "tasks", "cores", "threads", "memory", "gpus", "gpu_kind", "node_type", "constraint"];
 
-/// How far beyond the measured range an answer is given without being asked twice.
-const FAR: f64 = 10.0;
-
 /// Reads `name=value` settings into features. `memory=4G` and `input_bytes=4G` are understood as bytes.
 pub fn features(settings: &[(String, String)]) -> Result<BTreeMap<String, Value>, Failure> {
     let mut features = BTreeMap::new();
@@ -111,25 +108,11 @@ pub fn check_range(prediction: &Prediction, extrapolate: bool) -> Result<(), Fai
     if extrapolate {
         return Ok(());
     }
-    match prediction.out_of_range.iter().find(|outside| is_far(outside)) {
+    match prediction.out_of_range.iter().find(|outside| outside.is_far()) {
         None => Ok(()),
         Some(outside) => Err(Failure::bad_input(describe(outside))
             .exit(Exit::OutsideRange)
             .hint("measure nearer to it, or allow it with --extrapolate")),
-    }
-}
-
-/// A category never seen, or a number more than ten times beyond the measured range.
-fn is_far(outside: &OutOfRange) -> bool {
-    let number = outside.value.as_ref().and_then(Value::as_number);
-    match (number, outside.measured) {
-        (Some(value), Some((low, high))) => {
-            let span = (high - low).abs().max(f64::MIN_POSITIVE);
-            let beyond_high = if high > 0.0 { value > FAR * high } else { value > high + FAR * span };
-            let below_low = if low > 0.0 { value < low / FAR } else { value < low - FAR * span };
-            beyond_high || below_low
-        }
-        _ => true,
     }
 }
 

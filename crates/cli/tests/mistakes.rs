@@ -281,6 +281,10 @@ fn runs_ended_at_a_limit_are_lower_bounds_and_no_failure() {
     let here = directory.path();
     let said = support::stderr(&support::run(here, &["generate", "--scale", "sd"], 0));
     assert!(said.contains("1 run timed out after 200 ms\n  - sd n=6, repetition 0"), "{said}");
+    assert!(said.contains("lower bounds; with a larger limit, --retry-failed"), "{said}");
+    support::run(here, &["generate", "--scale", "test"], 0);
+    let said = support::stderr(&support::run(here, &["backtest"], 2));
+    assert!(said.contains("no test run has completed") && !said.contains("rows"), "{said}");
     support::run(here, &["generate", "--scale", "sd", "--strict"], 7);
 }
 
@@ -428,4 +432,33 @@ fn killed_runs_of_a_sweep_teach_and_are_not_judged_on() {
     let wrong = [&call[..], &["--killed", "n"]].concat();
     let said = support::stderr(&support::run(here.path(), &wrong, 2));
     assert!(said.contains("sweep.csv:2: `n` is `2`; use true, yes"), "{said}");
+}
+
+/// What a sweep holds that could not be used, and test rows that nobody would be told a prediction of.
+#[test]
+fn columns_without_use_and_rows_far_away_are_named() {
+    let here = tempfile::tempdir().unwrap();
+    let row = |n: i64, scale: &str| format!("{n},{},8,{},{scale}\n", 2 * n, n * n);
+    let rows: String = (2..=20).map(|n| row(n, "sd")).collect();
+    let text = format!("n,cores,nodes,seconds,split\n{rows}{}{}", row(22, "test"), row(9000, "test"));
+    fs::write(here.path().join("sweep.csv"), &text).unwrap();
+    let call = ["backtest", "--csv", "sweep.csv", "--target", "seconds", "--split", "split"];
+    let answer = support::json(here.path(), &[&call[..], &["--json"]].concat());
+    let expected = serde_json::json!([
+        { "feature": "cores", "reason": "says the same as `n`" },
+        { "feature": "nodes", "reason": "the same in every run" },
+    ]);
+    assert_eq!(answer["not_used"], expected, "{answer:#}");
+    let warnings = answer["warnings"].to_string();
+    let far =
+        "in 1 of 2 test rows `n` is far outside the 2 to 20 of the runs learned from, 9000 at the farthest";
+    assert!(warnings.contains(far), "{warnings}");
+    let shown = String::from_utf8(support::run(here.path(), &call, 0).stdout).unwrap();
+    assert!(
+        shown.contains("Not used: cores (says the same as `n`), nodes (the same in every run)."),
+        "{shown}"
+    );
+    fs::write(here.path().join("sweep.csv"), text.replace("test", "sd")).unwrap();
+    let said = support::stderr(&support::run(here.path(), &call, 2));
+    assert!(said.contains("hint: mark some rows that finished as test in `split`"), "{said}");
 }

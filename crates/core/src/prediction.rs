@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Distribution, Target, Value};
 
+/// How many times beyond the measured range is far.
+const FAR: f64 = 10.0;
+
 /// What stands behind a prediction.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
@@ -40,6 +43,22 @@ pub struct OutOfRange {
     pub measured: Option<(f64, f64)>,
     /// Categories measured, for texts.
     pub known: Vec<String>,
+}
+
+impl OutOfRange {
+    /// Whether it is a category never seen, or a number more than ten times beyond the measured range.
+    pub fn is_far(&self) -> bool {
+        let number = self.value.as_ref().and_then(Value::as_number);
+        match (number, self.measured) {
+            (Some(value), Some((low, high))) => {
+                let span = (high - low).abs().max(f64::MIN_POSITIVE);
+                let beyond_high = if high > 0.0 { value > FAR * high } else { value > high + FAR * span };
+                let below_low = if low > 0.0 { value < low / FAR } else { value < low - FAR * span };
+                beyond_high || below_low
+            }
+            _ => true,
+        }
+    }
 }
 
 /// A predicted quantity.

@@ -5,13 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use harp_core::{Dataset, Policy, Scale, Scores};
+use harp_core::{Dataset, Policy, Scale, Scores, Value};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
-use serde::Serialize;
+use serde::ser::Error;
+use serde::{Serialize, Serializer};
 
 use crate::statistics::median;
-use crate::{BuildOptions, Candidate, EvaluatedCase, LearnError, TargetModel, build};
+use crate::{BuildOptions, Candidate, EvaluatedCase, Feature, LearnError, TargetModel, build};
 
 /// Samples drawn for the intervals.
 const SAMPLES: usize = 400;
@@ -44,6 +45,15 @@ pub struct BacktestModel {
     pub formula: Option<String>,
     /// Why it won.
     pub explanation: String,
+}
+
+/// A feature that was not used.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NotUsed {
+    /// Its name.
+    pub feature: String,
+    /// Why not.
+    pub reason: String,
 }
 
 /// How requests under the policy would have done.
@@ -100,12 +110,25 @@ pub struct Backtest {
     pub request: BacktestRequest,
     /// How sure the scores are.
     pub intervals: BacktestIntervals,
-    /// The whole table.
+    /// The whole table; as JSON with the names that people see.
+    #[serde(serialize_with = "with_names")]
     pub candidates: Vec<Candidate>,
+    /// Features that were not used.
+    pub not_used: Vec<NotUsed>,
     /// What a person should know.
     pub warnings: Vec<String>,
     /// How long building took.
     pub seconds_to_build: f64,
+}
+
+/// Model files name models as the code does, answers as tables do.
+fn with_names<S: Serializer>(candidates: &[Candidate], serializer: S) -> Result<S::Ok, S::Error> {
+    let named = |candidate: &Candidate| {
+        let mut value = serde_json::to_value(candidate).map_err(S::Error::custom)?;
+        value["model"] = candidate.model.name().into();
+        Ok(value)
+    };
+    candidates.iter().map(named).collect::<Result<Vec<_>, _>>()?.serialize(serializer)
 }
 
 /// Builds a model of the table and judges it on the rows of scale `test`. `clock` tells the seconds
@@ -160,6 +183,13 @@ impl Scored {
     }
 }
 
+impl NotUsed {
+    fn of(feature: &Feature) -> Option<NotUsed> {
+        let reason = feature.dropped.as_ref()?.to_string();
+        Some(NotUsed { feature: feature.name.clone(), reason })
+    }
+}
+
 impl Backtest {
     /// Judges a model that was built before.
     pub fn of(model: &TargetModel, dataset: &Dataset, seconds_to_build: f64) -> Result<Backtest, LearnError> {
@@ -197,6 +227,7 @@ impl Backtest {
             },
             intervals,
             candidates: model.candidates.clone(),
+            not_used: model.features.iter().filter_map(NotUsed::of).collect(),
             warnings,
             seconds_to_build,
         })
@@ -222,10 +253,18 @@ fn doubts(
             *unseen.entry(&outside.feature).or_default() += 1;
         }
     }
+    let of = cases.len();
     for (feature, count) in unseen {
-        let of = cases.len();
         doubts
             .push(format!("in {count} of {of} test rows `{feature}` is what it was in no run learned from"));
+    }
+    for (feature, far) in far_numbers(cases) {
+        let (low, high) = far.measured;
+        doubts.push(format!(
+            "in {} of {of} test rows `{feature}` is far outside the {low} to {high} of the runs learned from, {} at \
+             the farthest: `harp predict` would refuse them",
+            far.rows, far.farthest
+        ));
     }
     let width = |case: &EvaluatedCase| {
         let (low, high) = case.prediction.distribution.interval(0.9);
@@ -257,6 +296,36 @@ fn doubts(
         }
     }
     doubts
+}
+
+/// Test rows in which a number is far outside what was measured.
+struct Far {
+    rows: usize,
+    measured: (f64, f64),
+    farthest: f64,
+}
+
+/// Numbers far outside what was measured, by feature.
+fn far_numbers(cases: &[EvaluatedCase]) -> BTreeMap<&str, Far> {
+    let mut found: BTreeMap<&str, Far> = BTreeMap::new();
+    let outside = cases.iter().flat_map(|case| &case.prediction.out_of_range);
+    for outside in outside.filter(|outside| outside.is_far()) {
+        let value = outside.value.as_ref().and_then(Value::as_number);
+        let (Some(value), Some(measured)) = (value, outside.measured) else { continue };
+        let far = found.entry(&outside.feature).or_insert(Far { rows: 0, measured, farthest: value });
+        far.rows += 1;
+        let distance = |value: f64| {
+            if value > 0.0 && measured.0 > 0.0 {
+                (value / measured.1).max(measured.0 / value)
+            } else {
+                (value - measured.1).max(measured.0 - value)
+            }
+        };
+        if distance(value) > distance(far.farthest) {
+            far.farthest = value;
+        }
+    }
+    found
 }
 
 /// Scores over samples of the cases, drawn with replacement by the model's seed.

@@ -63,8 +63,8 @@ pub enum LearnError {
         /// Why the last one failed.
         reason: String,
     },
-    /// There is no row of scale `test` with a measured value.
-    #[error("{target}: there is no finished run of scale `test` to judge on; mark some rows as test")]
+    /// There is no row to be judged on with a measured value.
+    #[error("{target}: there is no finished run to judge on")]
     NothingToJudge {
         /// What was to be judged.
         target: Target,

@@ -36,7 +36,9 @@ mod transfer;
 mod validate;
 
 pub use ablate::{Ablation, Axis, AxisWorth, ablate};
-pub use backtest::{Backtest, BacktestIntervals, BacktestModel, BacktestRequest, BacktestRows, backtest};
+pub use backtest::{
+    Backtest, BacktestIntervals, BacktestModel, BacktestRequest, BacktestRows, NotUsed, backtest,
+};
 pub use build::{FEWEST_CONFIGURATIONS, build};
 pub use candidate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind, Reexecuted};
 pub use custom::{BothWays, Comparison, Custom, Formula, FormulaError, Kept, Rest, build_both_ways};

@@ -47,6 +47,9 @@ fn the_keys_are_there_and_agree() {
         assert!(json.pointer(key).is_some(), "{key}");
     }
     assert_eq!(json["policy"], "upp=0.05");
+    let models: Vec<&str> =
+        json["candidates"].as_array().unwrap().iter().filter_map(|row| row["model"].as_str()).collect();
+    assert!(models.contains(&"power law") && !models.contains(&"power_law"), "{models:?}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use harp_core::{Dataset, Scale, Target};
 use harp_history::SweepColumns;
-use harp_learn::{Backtest, BothWays, BuildOptions, Kept};
+use harp_learn::{Backtest, BothWays, BuildOptions, Kept, LearnError};
 use harp_report::text::{number, plural};
 use harp_report::{Cell, Column, Quantity, Table};
 use serde::Serialize;
@@ -85,9 +85,11 @@ pub fn backtest(arguments: &arguments::Backtest, terminal: &Terminal) -> Result<
         }
     };
     let (mut backtest, compared) = match both {
-        Some(both) => compare(both, &dataset, started.elapsed().as_secs_f64())?,
-        None => (harp_learn::backtest(&dataset, &options, || started.elapsed().as_secs_f64())?, None),
-    };
+        Some(both) => compare(both, &dataset, started.elapsed().as_secs_f64()),
+        None => harp_learn::backtest(&dataset, &options, || started.elapsed().as_secs_f64())
+            .map(|backtest| (backtest, None)),
+    }
+    .map_err(|error| with_way_out(error, arguments))?;
     backtest.warnings.splice(0..0, left_out);
     if terminal.json {
         return terminal.print_json(&Answer { target: name, backtest: &backtest, compared });
@@ -101,10 +103,31 @@ pub fn backtest(arguments: &arguments::Backtest, terminal: &Terminal) -> Result<
         terminal.print("")?;
         terminal.print_table(&compared_table(compared))?;
     }
+    if !backtest.not_used.is_empty() {
+        let each = backtest.not_used.iter().map(|not| format!("{} ({})", not.feature, not.reason));
+        terminal.print_text(&format!("Not used: {}.", each.collect::<Vec<_>>().join(", ")))?;
+    }
     terminal.print_text(&backtest.model.explanation)?;
     match &backtest.model.formula {
         Some(formula) => terminal.print_text(formula),
         None => Ok(()),
+    }
+}
+
+/// Where runs to judge on come from depends on what was asked.
+fn with_way_out(error: LearnError, arguments: &arguments::Backtest) -> Failure {
+    let is_nothing = matches!(error, LearnError::NothingToJudge { .. });
+    let failure = Failure::from(error);
+    if !is_nothing {
+        return failure;
+    }
+    match (&arguments.split, arguments.csv.is_none() && arguments.by == Judged::Scale) {
+        (Some(column), _) => failure.hint(format!("mark some rows that finished as test in `{column}`")),
+        (None, true) => failure.hint(
+            "no test run has completed: allow them more (`harp history` says how they ended), or judge \
+                          the latest runs with `--by time`",
+        ),
+        (None, false) => failure.hint("judge a larger share of the runs with --latest"),
     }
 }
 
@@ -124,7 +147,11 @@ fn what_was_done(backtest: &Backtest) -> String {
 }
 
 /// Judges both ways on the same runs; the one that was kept answers.
-fn compare(both: BothWays, dataset: &Dataset, seconds: f64) -> Result<(Backtest, Option<Compared>), Failure> {
+fn compare(
+    both: BothWays,
+    dataset: &Dataset,
+    seconds: f64,
+) -> Result<(Backtest, Option<Compared>), LearnError> {
     let basic = Backtest::of(&both.basic, dataset, seconds)?;
     let custom = both.custom.as_ref().map(|model| Backtest::of(model, dataset, seconds)).transpose()?;
     let (Some(found), Some(mut custom)) = (both.basic.comparison.as_deref(), custom) else {
