@@ -25,6 +25,7 @@ pub fn candidates_view(model: &TargetModel) -> CandidatesView {
         cost: candidate.reexecution.map(|told| told.cost),
         reward: candidate.reexecution.map(|told| told.reward),
         chosen: index == model.winner,
+        formula: candidate.formula.as_deref().map(|formula| of_target(model, formula)),
         note: candidate.excluded.clone(),
     });
     CandidatesView {
@@ -114,10 +115,14 @@ pub fn target_words(target: &Target) -> String {
 
 /// A model's formula, with the target in front instead of the general `T`.
 pub fn formula(model: &TargetModel) -> Option<String> {
+    model.formula.as_deref().map(|formula| of_target(model, formula))
+}
+
+fn of_target(model: &TargetModel, formula: &str) -> String {
     let symbol = match &model.target {
         Target::Walltime | Target::CpuTime => "seconds".to_owned(),
         Target::PeakMemory => "bytes".to_owned(),
         Target::Metric(name) => name.clone(),
     };
-    model.formula.as_ref().map(|formula| formula.replace("T ≈ ", &format!("{symbol} ≈ ")))
+    formula.replace("T ≈ ", &format!("{symbol} ≈ "))
 }

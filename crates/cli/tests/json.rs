@@ -4,6 +4,7 @@
 mod support;
 
 use std::fs;
+use std::path::Path;
 
 use support::documents::{documented, has};
 
@@ -95,5 +96,20 @@ fn every_documented_key_is_there() {
         for path in &documented[name] {
             assert!(has(&answer, path), "harp {name} --json has no `{path}`:\n{answer:#}");
         }
+    }
+    every_model_explains_itself(here);
+}
+
+/// What a program reads of each model, people are told on request.
+fn every_model_explains_itself(here: &Path) {
+    let models = support::json(here, &["models", "--json"]);
+    let told = support::stdout(here, &["models", "--explain"]);
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    let competed = models[0]["candidates"].as_array().unwrap().iter().filter(|row| !row["scores"].is_null());
+    for candidate in competed {
+        let (kind, formula) = (candidate["regressor"].as_str().unwrap(), candidate["formula"].as_str());
+        let formula = formula.unwrap_or_else(|| panic!("{candidate:#}"));
+        let words = format!("{kind}: {formula}").split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains(&words), "{words}\nnot in\n{told}");
     }
 }

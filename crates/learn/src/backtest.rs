@@ -12,7 +12,9 @@ use serde::ser::Error;
 use serde::{Serialize, Serializer};
 
 use crate::statistics::median;
-use crate::{BuildOptions, Candidate, EvaluatedCase, Feature, LearnError, TargetModel, build};
+use crate::{
+    BuildOptions, Candidate, EvaluatedCase, Feature, LearnError, TargetModel, build, explain_candidates,
+};
 
 /// Samples drawn for the intervals.
 const SAMPLES: usize = 400;
@@ -139,8 +141,9 @@ pub fn backtest(
     clock: impl Fn() -> f64,
 ) -> Result<Backtest, LearnError> {
     let started = clock();
-    let model = build(dataset, options)?;
+    let mut model = build(dataset, options)?;
     let seconds_to_build = clock() - started;
+    explain_candidates(&mut model, dataset, options)?;
     Backtest::of(&model, dataset, seconds_to_build)
 }
 

@@ -4,7 +4,8 @@ use harp_core::{Dataset, Evidence, Target};
 
 use crate::choose::tabulate;
 use crate::describe::{
-    censored_warning, explain, features_of, formula_of, left_out_warnings, loss_warning, what_to_run,
+    censored_warning, explain, features_of, formula_of, left_out_warnings, loss_warning, shares_of,
+    what_to_run,
 };
 use crate::ensemble::{Ensemble, Member};
 use crate::pipeline::Pipeline;
@@ -25,7 +26,7 @@ const MOST_RUNS: usize = 20_000;
 /// they had finished. The winner is fitted again on all scaled-down and all full-scale
 /// runs; its scores, adjustment and interval come from the fits that had not seen what they judged.
 pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, LearnError> {
-    let table = Table::of(dataset)?.thinned(MOST_RUNS);
+    let table = learned_from(dataset, options)?;
     if table.groups < FEWEST_CONFIGURATIONS {
         return Err(LearnError::NotEnoughEvidence {
             target: dataset.target.clone(),
@@ -36,8 +37,6 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
             advice: what_to_run(&table, FEWEST_CONFIGURATIONS),
         });
     }
-    let one_sided = matches!(dataset.target, Target::Walltime | Target::CpuTime);
-    let table = if one_sided && options.remove_outliers { without_disturbed(table) } else { table };
     let character = Character::of(&table);
     let plan = Plan::of(&table, options.seed);
     let mut verdicts = judge(&table, &plan, &character, options);
@@ -55,7 +54,7 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
     };
     let Chosen { members, mut fitted, prepared, residuals, candidates, winner, mut validation_rows } = chosen;
     let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
-    let formula = formula_of(&members, &fitted, &names);
+    let formula = formula_of(&members, &fitted, &names, &prepared);
     let pipeline = fitted.remove(0);
     let others = members.iter().skip(1).zip(fitted);
 
@@ -99,6 +98,24 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
     Ok(built)
 }
 
+/// The rows that are learned from.
+pub(crate) fn learned_from(dataset: &Dataset, options: &BuildOptions) -> Result<Table, LearnError> {
+    let table = Table::of(dataset)?.thinned(MOST_RUNS);
+    let one_sided = matches!(dataset.target, Target::Walltime | Target::CpuTime);
+    let enough = table.groups >= FEWEST_CONFIGURATIONS;
+    Ok(if enough && one_sided && options.remove_outliers { without_disturbed(table) } else { table })
+}
+
+/// All rows as what is shipped learns from them, when it won on a mix.
+pub(crate) fn prepared_for(table: &Table, mix: Mix, options: &BuildOptions) -> Prepared {
+    let all: Vec<usize> = (0..table.rows.len()).collect();
+    let rows = match mix {
+        Mix { full_scale_percent: 1.. } => balanced(table, &all),
+        _ => all.iter().map(|&row| (row, 1.0)).collect(),
+    };
+    Prepared::with_lower_bounds(table, &rows, options.remove_outliers)
+}
+
 /// The winner under the policy, fitted on everything.
 struct Chosen {
     members: Vec<(ModelKind, f64)>,
@@ -128,18 +145,15 @@ impl Chosen {
             options.models.contains(&ModelKind::Ensemble).then(|| Ensemble::of(verdicts)).flatten();
         let members = ensemble.as_ref().map(|ensemble| ensemble.members.clone()).unwrap_or_default();
         let together = ensemble.map(|ensemble| ensemble.verdict);
-        let scored = tabulate(verdicts.iter().chain(&together), options.reexecution);
+        let mut scored = tabulate(verdicts.iter().chain(&together), options.reexecution);
+        let ensembles = scored.candidates.iter_mut().filter(|row| row.model == ModelKind::Ensemble);
+        ensembles.for_each(|row| row.formula = Some(shares_of(&members)));
         let Some(winner) = scored.winner(options.policy) else {
             let reason = scored.candidates.iter().rev().find_map(|candidate| candidate.excluded.clone());
             return Err(NotChosen::Nothing(reason.unwrap_or_else(|| "there were none".to_owned())));
         };
         let model = scored.candidates[winner].model;
-        let all: Vec<usize> = (0..table.rows.len()).collect();
-        let rows = match scored.candidates[winner].mix {
-            Mix { full_scale_percent: 1.. } => balanced(table, &all),
-            _ => all.iter().map(|&row| (row, 1.0)).collect(),
-        };
-        let prepared = Prepared::with_lower_bounds(table, &rows, options.remove_outliers);
+        let prepared = prepared_for(table, scored.candidates[winner].mix, options);
         let members = if model == ModelKind::Ensemble { members } else { vec![(model, 1.0)] };
         let fit = |&(model, _): &(ModelKind, f64)| {
             let seed = seed_of(options.seed, model, usize::MAX);

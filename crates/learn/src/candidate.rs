@@ -247,6 +247,10 @@ pub struct Candidate {
     /// What its adjusted predictions would have cost as requests; `None` when excluded.
     #[serde(default)]
     pub reexecution: Option<Reexecuted>,
+    /// What it says of itself, fitted on all runs: a formula, length scales or importances; `None` where it was
+    /// not asked to, see [`crate::explain_candidates`].
+    #[serde(default)]
+    pub formula: Option<String>,
     /// Why it was not fitted.
     pub excluded: Option<String>,
 }

@@ -36,6 +36,7 @@ pub(crate) fn tabulate<'a>(
             scores: None,
             reserved_ratio: None,
             reexecution: None,
+            formula: None,
             excluded: None,
         };
         let outcome = match &verdict.outcome {

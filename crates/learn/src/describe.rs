@@ -212,13 +212,21 @@ fn name_of(table: &Table, row: &TableRow) -> String {
     cells.collect::<Vec<_>>().join(" ")
 }
 
+/// The members of an ensemble with their shares.
+pub(crate) fn shares_of(members: &[(ModelKind, f64)]) -> String {
+    let each = members.iter().map(|(model, weight)| format!("{:.0} % {model}", 100.0 * weight));
+    each.collect::<Vec<_>>().join("; ")
+}
+
 /// What an ensemble says of itself: each member's share and its own words.
 pub(crate) fn formula_of(
     members: &[(ModelKind, f64)],
     fitted: &[Pipeline],
     names: &[String],
+    prepared: &Prepared,
 ) -> Option<String> {
-    let words: Vec<Option<String>> = fitted.iter().map(|pipeline| pipeline.formula(names)).collect();
+    let words: Vec<Option<String>> =
+        fitted.iter().map(|pipeline| pipeline.formula(names, prepared)).collect();
     if let [only] = words.as_slice() {
         return only.clone();
     }

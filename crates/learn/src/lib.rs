@@ -21,8 +21,10 @@ mod drift;
 mod ensemble;
 mod error;
 mod evaluate;
+mod explanations;
 mod feature;
 mod file;
+mod importance;
 mod model;
 mod next;
 mod options;
@@ -45,6 +47,7 @@ pub use custom::{BothWays, Comparison, Custom, Formula, FormulaError, Kept, Rest
 pub use drift::{Change, Shift, change, shift};
 pub use error::{LearnError, ModelFileError};
 pub use evaluate::{EvaluatedCase, Evaluation};
+pub use explanations::explain_candidates;
 pub use feature::{Dropped, Feature, Measured};
 pub use file::{Learned, MODEL_FILE_VERSION, ModelFile};
 pub use model::{TargetModel, Validation};

@@ -3,6 +3,7 @@
 use harp_core::Value;
 use serde::{Deserialize, Serialize};
 
+use crate::importance::importances;
 use crate::prepare::{Beyond, Bounds, Encoder, Prepared, Role, Standardiser};
 use crate::regress::{Fitted, Penalty, Training, number, regressor};
 use crate::{BuildOptions, ModelKind};
@@ -61,12 +62,16 @@ impl Pipeline {
     pub(crate) fn predict(&self, cells: &[Option<&Value>]) -> (f64, Beyond) {
         let encoded = self.encoder.encode(cells);
         let row: Vec<f64> = self.kept.iter().filter_map(|&column| encoded.get(column).copied()).collect();
-        let raw = match &self.standardiser {
-            Some(standardiser) => self.fitted.predict(&standardiser.apply(&row)),
-            None => self.fitted.predict(&row),
-        };
         let beyond = self.bounds.beyond(cells);
-        (self.bounds.clip(raw, beyond), beyond)
+        (self.bounds.clip(self.apply(&row), beyond), beyond)
+    }
+
+    /// What the fitted model says of kept columns.
+    fn apply(&self, row: &[f64]) -> f64 {
+        match &self.standardiser {
+            Some(standardiser) => self.fitted.predict(&standardiser.apply(row)),
+            None => self.fitted.predict(row),
+        }
     }
 
     /// The logarithm of what the model itself says, not clipped to what was measured.
@@ -94,7 +99,8 @@ impl Pipeline {
     }
 
     /// What the model says of itself: a formula, length scales or importances.
-    pub(crate) fn formula(&self, names: &[String]) -> Option<String> {
+    /// `prepared` is what it was fitted on.
+    pub(crate) fn formula(&self, names: &[String], prepared: &Prepared) -> Option<String> {
         let columns = self.encoder.columns();
         let name = |column: usize| {
             let role = columns[self.kept[column]];
@@ -115,7 +121,9 @@ impl Pipeline {
             Fitted::Linear(_) => Some(self.plane(name)),
             // Components are mixtures of features, of which none has a name.
             Fitted::Tree(tree) if self.mixes_no_features() => Some(tree.describe(name)),
-            Fitted::Tree(_) | Fitted::Network(_) => None,
+            Fitted::Tree(_) | Fitted::Network(_) => {
+                importances(&prepared.inputs, |row| self.apply(row), name)
+            }
         }
     }
 
@@ -126,16 +134,12 @@ impl Pipeline {
     /// The formula of a model that is a plane, whatever its columns went through before: what it says where all
     /// are 0, and what each adds.
     fn plane(&self, name: impl Fn(usize) -> String) -> String {
-        let at = |row: &[f64]| match &self.standardiser {
-            Some(standardiser) => self.fitted.predict(&standardiser.apply(row)),
-            None => self.fitted.predict(row),
-        };
         let mut row = vec![0.0; self.kept.len()];
-        let base = at(&row);
+        let base = self.apply(&row);
         let mut text = format!("T ≈ {}{}", if base < 0.0 { "-" } else { "" }, number(base.abs()));
         for column in 0..row.len() {
             row[column] = 1.0;
-            let slope = at(&row) - base;
+            let slope = self.apply(&row) - base;
             row[column] = 0.0;
             if slope != 0.0 {
                 let sign = if slope < 0.0 { '-' } else { '+' };
@@ -182,18 +186,21 @@ mod tests {
         let table = Table::of(&dataset).unwrap();
         let all: Vec<(usize, f64)> = (0..table.rows.len()).map(|row| (row, 1.0)).collect();
         let options = BuildOptions::default();
-        let pipeline = Pipeline::fit(kind, &Prepared::of(&table, &all, false), &options, 1).unwrap();
-        pipeline.formula(&["size".to_owned(), "threads".to_owned()]).unwrap()
+        let prepared = Prepared::of(&table, &all, false);
+        let pipeline = Pipeline::fit(kind, &prepared, &options, 1).unwrap();
+        pipeline.formula(&["size".to_owned(), "threads".to_owned()], &prepared).unwrap()
     }
 
     #[test]
-    fn planes_and_trees_explain_themselves() {
+    fn planes_trees_and_networks_explain_themselves() {
         let plane = explained(ModelKind::Linear);
         assert!(
             plane.starts_with("T ≈ ") && plane.contains(" · size - ") && plane.ends_with(" · threads"),
             "{plane}"
         );
-        let tree = explained(ModelKind::Tree);
-        assert!(tree.starts_with("importances: size 9"), "{tree}");
+        for kind in [ModelKind::Tree, ModelKind::SmallNetwork] {
+            let told = explained(kind);
+            assert!(told.starts_with("importances: size 9"), "{kind} {told}");
+        }
     }
 }

@@ -49,6 +49,9 @@ fn the_keys_are_there_and_agree() {
     assert_eq!(json["policy"], "upp=0.05");
     let models: Vec<&str> =
         json["candidates"].as_array().unwrap().iter().filter_map(|row| row["model"].as_str()).collect();
+    for candidate in result.candidates.iter().filter(|candidate| candidate.scores.is_some()) {
+        assert!(candidate.formula.is_some(), "{candidate}");
+    }
     assert!(models.contains(&"power law") && !models.contains(&"power_law"), "{models:?}");
 }
 

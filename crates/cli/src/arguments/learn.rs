@@ -87,6 +87,10 @@ pub struct Models {
     /// Only this target: walltime, peak_memory, or a metric.
     #[arg(long, value_name = "TARGET")]
     pub target: Option<String>,
+    /// Also say what every model goes by: its formula, its length scales or the importances of the features,
+    /// learned from all runs.
+    #[arg(long)]
+    pub explain: bool,
 }
 
 /// Arguments of `harp ablate`.

@@ -85,7 +85,7 @@ pub fn backtest(arguments: &arguments::Backtest, terminal: &Terminal) -> Result<
         }
     };
     let (mut backtest, compared) = match both {
-        Some(both) => compare(both, &dataset, started.elapsed().as_secs_f64()),
+        Some(both) => compare(both, &dataset, &options, started.elapsed().as_secs_f64()),
         None => harp_learn::backtest(&dataset, &options, || started.elapsed().as_secs_f64())
             .map(|backtest| (backtest, None)),
     }
@@ -148,10 +148,12 @@ fn what_was_done(backtest: &Backtest) -> String {
 
 /// Judges both ways on the same runs; the one that was kept answers.
 fn compare(
-    both: BothWays,
+    mut both: BothWays,
     dataset: &Dataset,
+    options: &BuildOptions,
     seconds: f64,
 ) -> Result<(Backtest, Option<Compared>), LearnError> {
+    harp_learn::explain_candidates(&mut both.basic, dataset, options)?;
     let basic = Backtest::of(&both.basic, dataset, seconds)?;
     let custom = both.custom.as_ref().map(|model| Backtest::of(model, dataset, seconds)).transpose()?;
     let (Some(found), Some(mut custom)) = (both.basic.comparison.as_deref(), custom) else {

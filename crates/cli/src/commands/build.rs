@@ -102,7 +102,8 @@ pub fn build_model(
             ));
         }
         match components::learn(project, &runs, &table, &machines, &options) {
-            Ok(model) => {
+            Ok(mut model) => {
+                harp_learn::explain_candidates(&mut model, &table, &options)?;
                 for warning in &model.warnings {
                     terminal.say(&format!("warning: {target}: {warning}"));
                 }

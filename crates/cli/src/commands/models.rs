@@ -42,7 +42,9 @@ pub fn models(arguments: &Models, terminal: &Terminal) -> Result<(), Failure> {
         ))?;
         terminal.print_table(&candidates_table(view))?;
         let mut text = format!("\n{}\n", view.reason);
-        if let Some(formula) = views::formula(model) {
+        if arguments.explain {
+            text.push_str(&explanations(view));
+        } else if let Some(formula) = views::formula(model) {
             text.push_str(&format!("{formula}\n"));
         }
         for line in view.left_out() {
@@ -56,4 +58,12 @@ pub fn models(arguments: &Models, terminal: &Terminal) -> Result<(), Failure> {
         terminal.print_text(&text)?;
     }
     Ok(())
+}
+
+/// What each kind of model goes by, the winner's words among them.
+fn explanations(view: &CandidatesView) -> String {
+    match view.explanations().as_slice() {
+        [] => "The model file holds no explanations: `harp build` writes one that does.\n".to_owned(),
+        lines => format!("\nLearned from all runs, each says\n{}\n\n", lines.join("\n")),
+    }
 }

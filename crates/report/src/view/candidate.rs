@@ -25,6 +25,8 @@ pub struct CandidateView {
     pub reward: Option<f64>,
     /// Whether it is the one used.
     pub chosen: bool,
+    /// What it says of itself, trained on all runs: a formula, length scales or importances.
+    pub formula: Option<String>,
     /// Why it could not be trained or was left out.
     pub note: Option<String>,
 }
@@ -79,6 +81,20 @@ impl CandidatesView {
         reasons.into_iter().map(line).collect()
     }
 
+    /// What every kind of model says of itself, one line a kind.
+    pub fn explanations(&self) -> Vec<String> {
+        let mut told: Vec<(&str, &str)> = Vec::new();
+        for candidate in &self.candidates {
+            let kind = candidate.regressor.as_str();
+            if let Some(formula) = candidate.formula.as_deref()
+                && !told.contains(&(kind, formula))
+            {
+                told.push((kind, formula));
+            }
+        }
+        told.into_iter().map(|(kind, formula)| format!("{kind}: {formula}")).collect()
+    }
+
     /// The one used.
     pub fn winner(&self) -> Option<&CandidateView> {
         self.candidates.iter().find(|candidate| candidate.chosen)
@@ -102,6 +118,7 @@ mod tests {
             cost: None,
             reward: None,
             chosen: false,
+            formula: note.is_none().then(|| "T ≈ n".to_owned()),
             note: note.map(Into::into),
         };
         let view = CandidatesView {
@@ -115,6 +132,7 @@ mod tests {
                 candidate("network", "SD", Some("too few")),
             ],
         };
+        assert_eq!(view.explanations(), ["tree: T ≈ n"]);
         assert_eq!(
             view.left_out(),
             [

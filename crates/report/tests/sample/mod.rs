@@ -147,6 +147,7 @@ pub fn candidates(target: Target) -> CandidatesView {
                 cost: Some(1.0 + mape / 80.0),
                 reward: Some(90.0 - mape / 2.0),
                 chosen,
+                formula: None,
                 note: None,
             });
         }
