@@ -1,4 +1,4 @@
-//! Every key that docs/json.md promises is there.
+//! Every key that docs/json.md promises is there, and it tells of every key at the top of an answer.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test that cannot go on should stop
 
 mod support;
@@ -91,12 +91,21 @@ fn every_documented_key_is_there() {
     // the others need a cluster: crates/cli/tests/cluster_jobs.rs
     let on_a_cluster = ["generate --on slurm --dry-run", "submit"];
     assert_eq!(documented.len(), calls.len() + on_a_cluster.len(), "{:?}", documented.keys());
+    let mut untold = Vec::new();
     for (name, arguments) in calls {
         let answer = support::json(here, arguments);
         for path in &documented[name] {
             assert!(has(&answer, path), "harp {name} --json has no `{path}`:\n{answer:#}");
         }
+        let keys = answer.as_object().into_iter().flat_map(|answer| answer.keys());
+        let is_known = |key: &&String| {
+            // A site that was discovered has all that one that is shown has.
+            let alike = if name == "site discover" { "site show" } else { name };
+            documented[alike].iter().any(|path| path.split(['.', '[']).next() == Some(key.as_str()))
+        };
+        untold.extend(keys.filter(|key| !is_known(key)).map(|key| format!("{key} of harp {name}")));
     }
+    assert!(untold.is_empty(), "docs/json.md does not tell of {untold:?}");
     every_model_explains_itself(here);
 }
 
