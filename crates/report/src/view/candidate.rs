@@ -70,15 +70,17 @@ impl CandidatesView {
                 None => reasons.push((&candidate.regressor, note, vec![&candidate.mix])),
             }
         }
-        // Which runs it learned from matters only where it competed on others.
-        let competed = |regressor: &str| {
-            self.candidates.iter().any(|other| other.regressor == regressor && other.scores.is_some())
+        // Which runs it learned from matters only where it competed on others, or did not for another reason.
+        let is_same_everywhere = |regressor: &str| {
+            let reasons = reasons.iter().filter(|(other, _, _)| *other == regressor).count();
+            let same = |other: &&CandidateView| other.regressor == regressor;
+            reasons == 1 && self.candidates.iter().filter(same).all(|other| other.scores.is_none())
         };
-        let line = |(regressor, note, mixes): (&str, &str, Vec<&str>)| match competed(regressor) {
-            true => format!("{regressor} on {} did not compete: {note}", mixes.join(", ")),
-            false => format!("{regressor} did not compete: {note}"),
+        let line = |(regressor, note, mixes): &(&str, &str, Vec<&str>)| match is_same_everywhere(regressor) {
+            true => format!("{regressor} did not compete: {note}"),
+            false => format!("{regressor} on {} did not compete: {note}", mixes.join(", ")),
         };
-        reasons.into_iter().map(line).collect()
+        reasons.iter().map(line).collect()
     }
 
     /// What every kind of model says of itself, one line a kind.
@@ -130,6 +132,8 @@ mod tests {
                 candidate("tree", "SD + 25 % FS", Some("too few")),
                 candidate("tree", "SD + 50 % FS", Some("too few")),
                 candidate("network", "SD", Some("too few")),
+                candidate("curve", "SD", Some("too few")),
+                candidate("curve", "SD + 25 % FS", Some("too many")),
             ],
         };
         assert_eq!(view.explanations(), ["tree: T ≈ n"]);
@@ -137,7 +141,9 @@ mod tests {
             view.left_out(),
             [
                 "tree on SD + 25 % FS, SD + 50 % FS did not compete: too few",
-                "network did not compete: too few"
+                "network did not compete: too few",
+                "curve on SD did not compete: too few",
+                "curve on SD + 25 % FS did not compete: too many",
             ]
         );
     }
