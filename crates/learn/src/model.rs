@@ -14,7 +14,7 @@ use crate::ensemble::{Member, Said, together};
 use crate::pipeline::Pipeline;
 use crate::prepare::Beyond;
 use crate::transfer::{Correction, Reuse};
-use crate::validate::Residuals;
+use crate::validate::{Residuals, Upwards};
 use crate::{Candidate, Feature, LearnError, Measured};
 
 /// Equally likely truths from which the cheapest request is found.
@@ -272,8 +272,9 @@ impl TargetModel {
             let exponent = (location + stretch * (logarithm - location)).clamp(-300.0, 300.0);
             believable((centre * exponent.exp()).clamp(SMALLEST, LARGEST))
         };
+        let upwards = if self.evidence.full_scale_runs == 0 { Upwards::of(stretch) } else { Upwards::NONE };
         let quantiles =
-            self.residuals.quantiles.iter().map(|&(level, logarithm)| (level, value(logarithm))).collect();
+            self.residuals.quantiles(upwards).map(|(level, logarithm)| (level, value(logarithm))).collect();
         Distribution::new(quantiles)
             .map_err(|error| LearnError::BadDistribution { reason: error.to_string() })
     }

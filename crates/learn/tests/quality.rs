@@ -164,3 +164,59 @@ fn very_many_runs_are_thinned_not_refused() {
     let truth = 0.5 + 2e-4 * 18_000f64.powf(1.3);
     assert!((estimate / truth - 1.0).abs() < 0.05, "{estimate} {truth}");
 }
+
+/// Every how many steps a file is written, never or every ten, is a power when it is taken on to fifty:
+/// as a factor it entered five times and predictions were 200 times too large.
+#[test]
+fn a_number_seen_at_zero_and_once_more_does_not_explode_beyond() {
+    let mut random = Noise::new(11);
+    let mut rows = Vec::new();
+    for (index, n) in [40_i64, 60, 80, 100, 120, 150].into_iter().enumerate() {
+        for steps in [20_i64, 50, 100] {
+            for every in [0_i64, 10] {
+                let n_cubed = (n as f64).powi(3);
+                let writing = if every == 0 { 1.0 } else { 1.8 };
+                let seconds = 2e-3 + 2e-9 * n_cubed * steps as f64 * writing;
+                let cells = vec![Value::Integer(n), Value::Integer(steps), Value::Integer(every)];
+                let noisy = seconds * (0.05 * random.normal()).exp();
+                rows.push(row(cells, noisy, Scale::Sd, (index as i64 * 1000 + steps * 2 + every) as u64));
+            }
+        }
+    }
+    let dataset = Dataset::new(Target::Walltime, columns(&["n", "steps", "every"]), rows).unwrap();
+    let models = vec![ModelKind::PowerLaw, ModelKind::Posynomial];
+    let model = build(&dataset, &BuildOptions { models, ..BuildOptions::default() }).unwrap();
+    let at = |every: i64| {
+        let case =
+            case(&[("n", Value::Integer(150)), ("steps", Value::Integer(100)), ("every", every.into())]);
+        model.predict(&case).unwrap().estimate
+    };
+    assert!(at(50) < 3.0 * at(10), "{} {}", at(50), at(10));
+}
+
+/// Programs that slow down once they outgrow the cache, seen only inside it: intervals say that larger
+/// runs may take longer, more than that they may be faster.
+#[test]
+fn without_full_scale_runs_intervals_reach_upwards() {
+    let mut random = Noise::new(4);
+    let sizes = [100_i64, 140, 200, 280, 400, 560];
+    let rows: Vec<_> = sizes
+        .into_iter()
+        .flat_map(|n| [1_i64, 2, 4].map(|steps| (n, steps)))
+        .enumerate()
+        .map(|(index, (n, steps))| {
+            let seconds = 1e-6 * (n * n * steps) as f64 * (0.1 * random.normal()).exp();
+            row(vec![Value::Integer(n), Value::Integer(steps)], seconds, Scale::Sd, index as u64)
+        })
+        .collect();
+    let dataset = Dataset::new(Target::Walltime, columns(&["n", "steps"]), rows).unwrap();
+    let model = build(&dataset, &BuildOptions::default()).unwrap();
+    let sides = |n: i64| {
+        let case = case(&[("n", Value::Integer(n)), ("steps", Value::Integer(2))]);
+        let said = model.predict(&case).unwrap();
+        let (low, high) = said.distribution.interval(0.9);
+        ((high / said.estimate).ln(), (said.estimate / low).ln())
+    };
+    let (upwards, downwards) = sides(4000);
+    assert!(upwards >= 1.15 * downwards, "{upwards} {downwards}");
+}

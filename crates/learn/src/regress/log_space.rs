@@ -68,10 +68,12 @@ impl Form {
         let smallest = values().fold(f64::INFINITY, f64::min);
         let largest = values().fold(f64::NEG_INFINITY, f64::max);
         let number = training.roles.get(column).is_none_or(|role| role.role == Role::Number);
-        let two_valued = values().all(|value| value == smallest || value == largest);
+        // Off and on reads best as a factor. Of 0 and 10 it must be a power: a factor taken on to 50
+        // would enter five times.
+        let switch = largest <= 1.0 && values().all(|value| value == smallest || value == largest);
         if number && smallest > 0.0 {
             Form::Logarithm { floor: smallest / 10.0 }
-        } else if number && smallest >= 0.0 && !two_valued {
+        } else if number && smallest >= 0.0 && !switch {
             Form::LogarithmOfOnePlus
         } else {
             Form::Plain

@@ -38,6 +38,29 @@ const ERRORS: f64 = 3.0;
 /// The share of disturbed runs is shrunk as if this many more had been seen undisturbed.
 const UNDISTURBED: f64 = 4.0;
 
+/// Upper quantiles are this many times as far where larger runs than any seen are predicted.
+const RAISED: f64 = 1.3;
+
+/// How much of a case lies beyond everything measured, from 0 to 1, where no full-scale run was seen.
+///
+/// What was said of the largest scaled-down runs tells how far off a law is that was taken farther, but
+/// not to which side: caches, memory and networks that small runs leave idle make large ones slower
+/// than any law of the small ones. In seventeen of nineteen sweeps (twelve programs run for this, and
+/// the given full-scale runs of seven published ones, each predicted from scaled-down runs alone) the
+/// truth was above, and the 90 % intervals held 77 % of it. With the larger of both sides upwards, a
+/// little wider, they hold 87 %.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Upwards(f64);
+
+impl Upwards {
+    pub(crate) const NONE: Upwards = Upwards(0.0);
+
+    /// Of a case with this many times the doubt there is inside the measured range.
+    pub(crate) fn of(stretch: f64) -> Upwards {
+        Upwards((1.0 - stretch.powi(-2)).max(0.0))
+    }
+}
+
 /// Quantiles of ln(truth/prediction) for a case inside the measured range.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Residuals {
@@ -164,6 +187,15 @@ impl Residuals {
             quantiles[index].1 = quantiles[index].1.max(quantiles[index - 1].1);
         }
         Residuals { quantiles, location: core.location, scale: core.scale, spans: 0.0 }
+    }
+
+    /// Level and logarithm, with the upper half raised as far as larger runs than were ever seen ask for.
+    pub(crate) fn quantiles(&self, upwards: Upwards) -> impl Iterator<Item = (f64, f64)> {
+        let mirrored = self.quantiles.iter().rev().map(|&(_, logarithm)| -logarithm);
+        self.quantiles.iter().zip(mirrored).map(move |(&(level, own), mirrored)| {
+            let raised = self.location + RAISED * (own.max(mirrored) - self.location);
+            (level, if level > 0.5 { own + upwards.0 * (raised - own).max(0.0) } else { own })
+        })
     }
 
     /// Whether they make a distribution.
