@@ -10,6 +10,7 @@ use crate::describe::{
 use crate::ensemble::{Ensemble, Member};
 use crate::pipeline::Pipeline;
 use crate::prepare::{Prepared, without_disturbed};
+use crate::start_up::start_up_warning;
 use crate::table::Table;
 use crate::validate::{Character, Plan, Residuals, Verdict, balanced, judge, seed_of};
 use crate::{BuildOptions, Candidate, LearnError, Mix, ModelKind, TargetModel};
@@ -95,6 +96,8 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
     let contradicted = censored_warning(&built, dataset, &table);
     built.warnings.extend(contradicted);
     built.warnings.extend(loss_warning(options.loss, &members));
+    let start_up = start_up_warning(&built.target, &prepared, built.evidence.full_scale_runs);
+    built.warnings.extend(start_up);
     Ok(built)
 }
 

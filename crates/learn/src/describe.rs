@@ -298,7 +298,7 @@ pub(crate) fn what_to_run(table: &Table, needed: usize) -> String {
     format!("run at least {more} more scaled-down configurations {vary}")
 }
 
-fn quantity(target: &Target, value: f64) -> String {
+pub(crate) fn quantity(target: &Target, value: f64) -> String {
     match target {
         Target::Walltime | Target::CpuTime => harp_core::Seconds(value).to_string(),
         Target::PeakMemory => harp_core::Bytes(value.max(0.0) as u64).to_string(),

@@ -32,6 +32,7 @@ mod pipeline;
 mod prepare;
 mod regress;
 mod search;
+mod start_up;
 mod statistics;
 mod table;
 mod transfer;

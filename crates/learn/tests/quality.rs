@@ -220,3 +220,21 @@ fn without_full_scale_runs_intervals_reach_upwards() {
     let (upwards, downwards) = sides(4000);
     assert!(upwards >= 1.15 * downwards, "{upwards} {downwards}");
 }
+
+/// A start of 50 ms before work of a few says little of how the work grows; work of seconds does.
+#[test]
+fn runs_that_are_mostly_start_up_are_said_to_be() {
+    let warnings = |work: f64| {
+        let mut random = Noise::new(2);
+        let rows = (0..24u64).map(|index| {
+            let n = 10 + 5 * index as i64;
+            let seconds = (0.05 + work * (n as f64 / 100.0).powi(2)) * (0.02 * random.normal()).exp();
+            row(vec![Value::Integer(n)], seconds, Scale::Sd, index)
+        });
+        let dataset = Dataset::new(Target::Walltime, columns(&["n"]), rows.collect()).unwrap();
+        build(&dataset, &BuildOptions::default()).unwrap().warnings
+    };
+    let said = |work: f64| warnings(work).iter().any(|warning| warning.starts_with("start-up, about"));
+    assert!(said(0.03), "{:?}", warnings(0.03));
+    assert!(!said(3.0), "{:?}", warnings(3.0));
+}
