@@ -57,7 +57,8 @@ impl Distribution {
         match (upper.checked_sub(1).and_then(|i| self.quantiles.get(i)), self.quantiles.get(upper)) {
             (Some(&(l0, v0)), Some(&(l1, v1))) => {
                 let share = (level - l0) / (l1 - l0);
-                (v0.ln() + share * (v1.ln() - v0.ln())).exp()
+                // Rounding must not carry it past its neighbours.
+                (v0.ln() + share * (v1.ln() - v0.ln())).exp().clamp(v0, v1)
             }
             (None, Some(&(_, value))) | (Some(&(_, value)), None) => value,
             (None, None) => f64::NAN,

@@ -97,3 +97,36 @@ fn columns_that_seldom_differ_leave_an_answer() {
         assert!(evaluation.reserved_ratio.is_some_and(|ratio| ratio < 10.0), "{evaluation:?}");
     }
 }
+
+/// Quantiles rise however strange the numbers are, and the estimate lies between them.
+#[test]
+fn the_estimate_lies_inside_its_interval_on_strange_numbers() {
+    let cells = |f0: Value, f1: Value, f2: i64| vec![f0, f1, Value::Integer(f2)];
+    let zero = || Value::Integer(0);
+    let (huge, far) = (|| Value::Real(1e300), || Value::Real(-1e300));
+    let rows = vec![
+        row(cells(zero(), zero(), 0), 0.001, Scale::Fs, 0),
+        row(cells(zero(), zero(), 0), 0.001, Scale::Sd, 0),
+        row(cells(far(), zero(), 0), 775.955_711_897_453_2, Scale::Sd, 1),
+        row(cells(huge(), Value::Integer(2), 1), 807.697_295_308_664_4, Scale::Sd, 2),
+        row(cells(zero(), huge(), 0), 0.001, Scale::Test, 0),
+        row(cells(far(), zero(), -1), 0.001, Scale::Sd, 0),
+        row(cells(Value::Integer(-1), Value::Boolean(false), 1), 991.525_936_403_107_3, Scale::Sd, 3),
+        row(cells(zero(), zero(), 0), 0.001, Scale::Sd, 4),
+        row(cells(zero(), zero(), 0), 5.0, Scale::Sd, 4),
+    ];
+    let dataset = Dataset::new(Target::Walltime, columns(&["f0", "f1", "f2"]), rows).unwrap();
+    let options = BuildOptions {
+        policy: Policy::Wtm,
+        loss: "asymmetric".parse().unwrap(),
+        ..BuildOptions::default()
+    };
+    let model = build(&dataset, &options).unwrap();
+    for row in &dataset.rows {
+        let case = dataset.columns.iter().zip(&row.cells);
+        let case = case.filter_map(|(column, cell)| Some((column.name.clone(), cell.clone()?))).collect();
+        let said = model.predict(&case).unwrap();
+        let (low, high) = said.distribution.interval(0.9);
+        assert!(low <= said.estimate && said.estimate <= high, "{low} {} {high}", said.estimate);
+    }
+}
