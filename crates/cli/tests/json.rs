@@ -65,7 +65,7 @@ fn every_documented_key_is_there() {
         ("status", &["status", "--json"]),
         ("history", &["history", "--json"]),
         ("models", &["models", "--json"]),
-        ("backtest", &["backtest", "--json"]),
+        ("backtest", &["backtest", "--cases", "--json"]),
         ("predict", &["predict", "n=30000", "cores=1", "--json"]),
         ("recommend", &["recommend", "n=30000", "--json"]),
         ("host", &["host", "--json"]),

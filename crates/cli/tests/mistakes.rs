@@ -462,3 +462,57 @@ fn columns_without_use_and_rows_far_away_are_named() {
     let said = support::stderr(&support::run(here.path(), &call, 2));
     assert!(said.contains("hint: mark some rows that finished as test in `split`"), "{said}");
 }
+
+/// Scores can be checked by hand, row by row.
+#[test]
+fn every_run_judged_on_is_told_when_asked() {
+    let here = tempfile::tempdir().unwrap();
+    let row = |n: i32| format!("{n},{},{}\n", n * n, if n % 3 == 0 { "TEST" } else { "SD" });
+    let rows: String = (2..=24).map(row).collect();
+    fs::write(here.path().join("sweep.csv"), format!("n,seconds,part\n{rows}")).unwrap();
+    let call = ["backtest", "--csv", "sweep.csv", "--target", "seconds", "--split", "part", "--cases"];
+    let answer = support::json(here.path(), &[&call[..], &["--json"]].concat());
+    let judged = answer["judged"].as_array().unwrap();
+    let figure = |case: &serde_json::Value, key: &str| case[key].as_f64().unwrap();
+    let errors = judged.iter().map(|case| (figure(case, "estimate") / figure(case, "actual") - 1.0).abs());
+    let mape = 100.0 * errors.sum::<f64>() / judged.len() as f64;
+    assert!(judged.len() == 8 && (mape - answer["mape"].as_f64().unwrap()).abs() < 1e-9, "{answer:#}");
+    assert_eq!((&judged[0]["features"]["n"], &judged[0]["actual"]), (&3.into(), &9.0.into()), "{judged:?}");
+    let shown = String::from_utf8(support::run(here.path(), &call, 0).stdout).unwrap();
+    assert!(shown.lines().any(|line| line.starts_with("24") && line.contains("9 min 36 s")), "{shown}");
+    // Without `--split` the column that splits is recognised, but never used behind one's back.
+    let answer = support::json(here.path(), &[&call[..5], &["--json"]].concat());
+    assert!(answer["warnings"].to_string().contains("`--split part` judges"), "{answer:#}");
+    assert_eq!(answer["judged"], serde_json::Value::Null);
+}
+
+/// Targets that cannot be measurements are the reason, under the name they have in the file; empty cells are
+/// not repetitions of each other.
+#[test]
+fn targets_and_cells_that_say_nothing_are_told_of() {
+    let here = tempfile::tempdir().unwrap();
+    let write = |row: &dyn Fn(i32) -> String| {
+        let rows: String = (2..=30).map(row).collect();
+        fs::write(here.path().join("sweep.csv"), format!("n,cost,split\n{rows}")).unwrap();
+    };
+    let scale = |n: i32| if n > 24 { "test" } else { "sd" };
+    let call = ["backtest", "--csv", "sweep.csv", "--target", "cost", "--split", "split", "--json"];
+    write(&|n| format!("{n},0,{}\n", scale(n)));
+    let said = support::run(here.path(), &call, 3).stdout;
+    let said = String::from_utf8(said).unwrap();
+    assert!(
+        said.contains("cost: 0 different configurations") && said.contains("skipped 23 rows whose target"),
+        "{said}"
+    );
+    write(&|n| format!("{n},{},{}\n", if n > 24 { 0 } else { n * n }, scale(n)));
+    let said = String::from_utf8(support::run(here.path(), &call, 2).stdout).unwrap();
+    assert!(said.contains("none of the 6 rows to be judged has a positive target"), "{said}");
+    write(&|n| {
+        format!("{},{},{}\n", if n % 5 == 0 { String::new() } else { n.to_string() }, n * n, scale(n))
+    });
+    let warnings = support::json(here.path(), &call)["warnings"].to_string();
+    assert!(warnings.contains("`n` is empty in 4 of 23 rows"), "{warnings}");
+    assert!(!warnings.contains("repetition"), "{warnings}");
+    let ignored = [&call[..], &["--ignore", "cost"]].concat();
+    support::run(here.path(), &ignored, 2);
+}

@@ -52,6 +52,10 @@ pub fn read_sweep(file: &str, source: impl Read, columns: &SweepColumns) -> Resu
     let split = columns.split.as_deref().map(place).transpose()?;
     let ignored = columns.ignored.iter().map(|name| place(name)).collect::<Result<Vec<usize>, _>>()?;
     let killed = columns.killed.as_deref().map(place).transpose()?;
+    if ignored.contains(&target) {
+        let reason = format!("`{}` is what is to be predicted and cannot be ignored", columns.target);
+        return Err(rows.wrong(1, reason));
+    }
     let is_feature = |column: &usize| {
         let others = [Some(target), split, killed];
         !others.contains(&Some(*column)) && !ignored.contains(column)
@@ -83,7 +87,9 @@ pub fn read_sweep(file: &str, source: impl Read, columns: &SweepColumns) -> Resu
             None => Scale::Sd,
             Some(column) => {
                 let text = record.get(column).unwrap_or_default();
-                text.parse().map_err(|reason: String| rows.wrong(line, reason))?
+                text.to_ascii_lowercase()
+                    .parse()
+                    .map_err(|_| rows.wrong(line, format!("`{text}` is not a scale; use sd, fs or test")))?
             }
         };
         table.push(Row {

@@ -83,6 +83,7 @@ fn broken(file: &str, error: &csv::Error) -> HistoryError {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             format!("this row has {len} cells, the header has {expected_len}; give every row as many")
         }
+        csv::ErrorKind::Utf8 { .. } => "this is not text in UTF-8; save the file as UTF-8".to_owned(),
         _ => error.to_string(),
     };
     HistoryError::Table { file: file.to_owned(), line, reason }

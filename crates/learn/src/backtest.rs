@@ -11,6 +11,7 @@ use rand_pcg::Pcg64;
 use serde::ser::Error;
 use serde::{Serialize, Serializer};
 
+use crate::model::case_of;
 use crate::statistics::median;
 use crate::{
     BuildOptions, Candidate, EvaluatedCase, Feature, LearnError, TargetModel, build, explain_candidates,
@@ -90,6 +91,37 @@ pub struct BacktestIntervals {
     pub request_reserved_ratio: (f64, f64),
 }
 
+/// A row that was judged on.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct JudgedCase {
+    /// What it was asked for.
+    pub features: BTreeMap<String, Value>,
+    /// The measured value.
+    pub actual: f64,
+    /// What the model said.
+    pub estimate: f64,
+    /// Lower end of the 90 % interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// What the policy would have asked for.
+    pub request: f64,
+}
+
+impl JudgedCase {
+    fn of(case: &EvaluatedCase, dataset: &Dataset) -> JudgedCase {
+        let (low, high) = case.prediction.distribution.interval(0.9);
+        JudgedCase {
+            features: case_of(&dataset.columns, &dataset.rows[case.row]),
+            actual: case.actual,
+            estimate: case.prediction.estimate,
+            low,
+            high,
+            request: case.prediction.request,
+        }
+    }
+}
+
 /// A model judged on rows it never saw. Percentages are 0 to 100.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Backtest {
@@ -117,6 +149,9 @@ pub struct Backtest {
     pub candidates: Vec<Candidate>,
     /// Features that were not used.
     pub not_used: Vec<NotUsed>,
+    /// The rows judged on, in their order; many, so that only those who ask get them.
+    #[serde(skip)]
+    pub judged: Vec<JudgedCase>,
     /// What a person should know.
     pub warnings: Vec<String>,
     /// How long building took.
@@ -231,6 +266,7 @@ impl Backtest {
             intervals,
             candidates: model.candidates.clone(),
             not_used: model.features.iter().filter_map(NotUsed::of).collect(),
+            judged: cases.iter().map(|case| JudgedCase::of(case, dataset)).collect(),
             warnings,
             seconds_to_build,
         })
@@ -284,8 +320,10 @@ fn doubts(
     let (low, high) = intervals.coverage_90;
     if high < 90.0 {
         doubts.push(format!(
-            "90 % intervals held the truth in {low:.0} to {high:.0} % of such cases only: these cases are not like \
-             the runs learned from"
+            "90 % intervals held the truth in {} of such cases only: these are not like the runs learned from, or \
+             the models do not know how the program goes on; {}",
+            percentages(low, high),
+            if model.evidence.full_scale_runs == 0 { "a full-scale run would tell" } else { "more full-scale runs would tell" }
         ));
     }
     if let Policy::Upp { per_mille } = model.policy {
@@ -293,12 +331,22 @@ fn doubts(
         let (low, high) = intervals.request_upp;
         if low > promised {
             doubts.push(format!(
-                "the policy allows {promised} % of the requests to be too small, and {low:.0} to {high:.0} % of such \
-                 cases were"
+                "the policy allows {promised} % of the requests to be too small, and {} of such cases were",
+                percentages(low, high)
             ));
         }
     }
     doubts
+}
+
+/// A range of percentages for people.
+fn percentages(low: f64, high: f64) -> String {
+    match (low.round(), high.round()) {
+        (_, high) if high <= 0.0 => "none".to_owned(),
+        (low, _) if low >= 100.0 => "all".to_owned(),
+        (low, high) if low >= high => format!("{low} %"),
+        (low, high) => format!("{low} to {high} %"),
+    }
 }
 
 /// Test rows in which a number is far outside what was measured.

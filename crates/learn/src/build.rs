@@ -5,7 +5,7 @@ use harp_core::{Dataset, Evidence, Target};
 use crate::choose::tabulate;
 use crate::describe::{
     censored_warning, explain, features_of, formula_of, left_out_warnings, loss_warning, shares_of,
-    what_to_run,
+    unusable_warning, what_to_run,
 };
 use crate::ensemble::{Ensemble, Member};
 use crate::pipeline::Pipeline;
@@ -35,7 +35,7 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
             needed: FEWEST_CONFIGURATIONS,
             runs: table.rows.len(),
             censored: table.censored.len(),
-            advice: what_to_run(&table, FEWEST_CONFIGURATIONS),
+            advice: unusable_warning(&table).unwrap_or_else(|| what_to_run(&table, FEWEST_CONFIGURATIONS)),
         });
     }
     let character = Character::of(&table);

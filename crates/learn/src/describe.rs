@@ -148,6 +148,9 @@ pub(crate) fn explain(
     )
 }
 
+/// So many columns are never too many.
+const FEW_COLUMNS: usize = 8;
+
 /// One sentence for disturbed runs, one for each run left out, and for rows that cannot be used.
 pub(crate) fn left_out_warnings(table: &Table, prepared: &Prepared) -> Vec<String> {
     let mut warnings: Vec<String> = prepared
@@ -181,6 +184,14 @@ pub(crate) fn left_out_warnings(table: &Table, prepared: &Prepared) -> Vec<Strin
         )),
     }
     for (index, column) in table.columns.iter().enumerate() {
+        let empty = table.rows.iter().filter(|row| row.cells[index].is_none()).count();
+        if empty > 0 && empty < table.rows.len() {
+            warnings.push(format!(
+                "`{}` is empty in {empty} of {} rows: these teach little of it",
+                column.name,
+                table.rows.len()
+            ));
+        }
         let cells = table.rows.iter().filter_map(|row| row.cells[index].as_ref());
         let (texts, numbers): (Vec<_>, Vec<_>) = cells.partition(|cell| matches!(cell, Value::Text(_)));
         if let Some(text) = texts.first().filter(|_| texts.len() < numbers.len()) {
@@ -193,15 +204,27 @@ pub(crate) fn left_out_warnings(table: &Table, prepared: &Prepared) -> Vec<Strin
             ));
         }
     }
-    if table.unusable > 0 {
+    let used = features_of(table, prepared).iter().filter(|feature| feature.dropped.is_none()).count();
+    if 2 * used > table.groups && used > FEW_COLUMNS {
         warnings.push(format!(
+            "{used} columns are many for {} different runs: which of them matter is hardly told apart; leave out              what cannot matter (`--ignore`)",
+            table.groups
+        ));
+    }
+    warnings.extend(unusable_warning(table));
+    warnings
+}
+
+/// One sentence for rows whose target cannot be a measurement.
+pub(crate) fn unusable_warning(table: &Table) -> Option<String> {
+    (table.unusable > 0).then(|| {
+        format!(
             "skipped {} rows whose target is not a positive number between {:e} and {:e}",
             table.unusable,
             TARGETS.start(),
             TARGETS.end()
-        ));
-    }
-    warnings
+        )
+    })
 }
 
 /// The cells of a row as people write them.

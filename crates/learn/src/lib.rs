@@ -40,7 +40,7 @@ mod validate;
 
 pub use ablate::{Ablation, Axis, AxisWorth, ablate};
 pub use backtest::{
-    Backtest, BacktestIntervals, BacktestModel, BacktestRequest, BacktestRows, NotUsed, backtest,
+    Backtest, BacktestIntervals, BacktestModel, BacktestRequest, BacktestRows, JudgedCase, NotUsed, backtest,
 };
 pub use build::{FEWEST_CONFIGURATIONS, build};
 pub use candidate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind, Reexecuted};

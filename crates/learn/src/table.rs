@@ -20,6 +20,8 @@ pub(crate) struct TableRow {
     pub full_scale: bool,
     /// Rows with the same number are repetitions of one configuration.
     pub group: usize,
+    /// Whether rows of its group are repetitions for sure: what an empty cell stands for may differ.
+    pub repeats: bool,
 }
 
 /// The usable rows of a dataset.
@@ -84,14 +86,17 @@ impl Table {
         let groups = groups_of(&kept);
         table.groups = groups.iter().max().map_or(0, |largest| largest + 1);
         table.lower_bounds = lower_bounds(dataset, &table, &kept);
+        let repeats = repetitions_for_sure(&kept, dataset.columns.len());
         table.rows = kept
             .into_iter()
             .zip(groups)
-            .map(|((row, target), group)| TableRow {
+            .zip(repeats)
+            .map(|(((row, target), group), repeats)| TableRow {
                 cells: row.cells.clone(),
                 target,
                 full_scale: row.scale == Scale::Fs,
                 group,
+                repeats,
             })
             .collect();
         Ok(table)
@@ -150,6 +155,7 @@ fn lower_bounds(dataset: &Dataset, table: &Table, finished: &[(&Row, f64)]) -> V
             target: row.observed.value(),
             full_scale: row.scale == Scale::Fs,
             group: table.groups + index,
+            repeats: false,
         })
         .collect()
 }
@@ -174,6 +180,16 @@ fn groups_of(rows: &[(&Row, f64)]) -> Vec<usize> {
             *numbers.entry(root).or_insert(next)
         })
         .collect()
+}
+
+/// Rows the caller put together, and those without a gap in a column that others fill.
+fn repetitions_for_sure(rows: &[(&Row, f64)], columns: usize) -> Vec<bool> {
+    let filled: Vec<bool> =
+        (0..columns).map(|column| rows.iter().any(|(row, _)| row.cells[column].is_some())).collect();
+    let mut together: HashMap<u64, usize> = HashMap::new();
+    rows.iter().for_each(|(row, _)| *together.entry(row.group).or_default() += 1);
+    let complete = |row: &Row| row.cells.iter().zip(&filled).all(|(cell, filled)| cell.is_some() || !filled);
+    rows.iter().map(|(row, _)| together[&row.group] > 1 || complete(row)).collect()
 }
 
 fn root_of(parent: &mut [usize], mut index: usize) -> usize {

@@ -116,11 +116,8 @@ fn the_estimate_lies_inside_its_interval_on_strange_numbers() {
         row(cells(zero(), zero(), 0), 5.0, Scale::Sd, 4),
     ];
     let dataset = Dataset::new(Target::Walltime, columns(&["f0", "f1", "f2"]), rows).unwrap();
-    let options = BuildOptions {
-        policy: Policy::Wtm,
-        loss: "asymmetric".parse().unwrap(),
-        ..BuildOptions::default()
-    };
+    let options =
+        BuildOptions { policy: Policy::Wtm, loss: "asymmetric".parse().unwrap(), ..BuildOptions::default() };
     let model = build(&dataset, &options).unwrap();
     for row in &dataset.rows {
         let case = dataset.columns.iter().zip(&row.cells);

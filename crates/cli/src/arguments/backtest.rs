@@ -22,7 +22,7 @@ pub struct Backtest {
     #[arg(value_name = "FILE", default_value = "harp.toml", conflicts_with = "csv")]
     pub file: PathBuf,
     /// Judge a sweep in a CSV file instead, one run a row, with commas, semicolons or tabs between
-    /// cells; - is standard input.
+    /// cells; between semicolons numbers may have a decimal comma. - is standard input.
     #[arg(long, value_name = "FILE", requires = "target")]
     pub csv: Option<PathBuf>,
     /// What is predicted: a column of the CSV file; else walltime, peak_memory, cpu_time or a metric.
@@ -45,6 +45,9 @@ pub struct Backtest {
     /// In order of time, the share of the runs that is judged: the latest.
     #[arg(long, value_name = "SHARE", default_value = "0.25", value_parser = parse_probability, conflicts_with = "split")]
     pub latest: f64,
+    /// Show every run judged on: what was predicted of it, what would have been asked for, and the truth.
+    #[arg(long)]
+    pub cases: bool,
     #[command(flatten)]
     pub settings: BuildSettings,
 }

@@ -1,13 +1,14 @@
 //! `harp backtest`: would predictions have been right?
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::time::Instant;
 
-use harp_core::{Dataset, Scale, Target};
+use harp_core::{Dataset, Scale, Target, Value};
 use harp_history::SweepColumns;
-use harp_learn::{Backtest, BothWays, BuildOptions, Kept, LearnError};
+use harp_learn::{Backtest, BothWays, BuildOptions, JudgedCase, Kept, LearnError};
 use harp_report::text::{number, plural};
 use harp_report::{Cell, Column, Quantity, Table};
 use serde::Serialize;
@@ -26,6 +27,8 @@ struct Answer<'a> {
     target: String,
     #[serde(flatten)]
     backtest: &'a Backtest,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judged: Option<&'a [JudgedCase]>,
     compared: Option<Compared>,
 }
 
@@ -89,16 +92,21 @@ pub fn backtest(arguments: &arguments::Backtest, terminal: &Terminal) -> Result<
         None => harp_learn::backtest(&dataset, &options, || started.elapsed().as_secs_f64())
             .map(|backtest| (backtest, None)),
     }
-    .map_err(|error| with_way_out(error, arguments))?;
+    .map_err(|error| with_way_out(error, arguments, &dataset))?;
     backtest.warnings.splice(0..0, left_out);
     if terminal.json {
-        return terminal.print_json(&Answer { target: name, backtest: &backtest, compared });
+        let judged = arguments.cases.then_some(backtest.judged.as_slice());
+        return terminal.print_json(&Answer { target: name, backtest: &backtest, judged, compared });
     }
     for warning in &backtest.warnings {
         terminal.say(&format!("warning: {warning}"));
     }
     terminal.print(&format!("{name}: {}\n", what_was_done(&backtest)))?;
     terminal.print_table(&scores(&backtest, Quantity::of(&dataset.target)))?;
+    if arguments.cases {
+        terminal.print("")?;
+        terminal.print_table(&judged(&backtest, Quantity::of(&dataset.target)))?;
+    }
     if let Some(compared) = &compared {
         terminal.print("")?;
         terminal.print_table(&compared_table(compared))?;
@@ -115,11 +123,21 @@ pub fn backtest(arguments: &arguments::Backtest, terminal: &Terminal) -> Result<
 }
 
 /// Where runs to judge on come from depends on what was asked.
-fn with_way_out(error: LearnError, arguments: &arguments::Backtest) -> Failure {
+fn with_way_out(error: LearnError, arguments: &arguments::Backtest, dataset: &Dataset) -> Failure {
     let is_nothing = matches!(error, LearnError::NothingToJudge { .. });
-    let failure = Failure::from(error);
+    let mut failure = Failure::from(error);
+    if let (Some(_), Some(column)) = (&arguments.csv, &arguments.target) {
+        let reason = failure.message.trim_start_matches(&format!("{}: ", dataset.target)).to_owned();
+        failure.message = format!("{column}: {reason}");
+    }
     if !is_nothing {
         return failure;
+    }
+    let to_judge = dataset.of_scale(Scale::Test).count();
+    if to_judge > 0 && arguments.csv.is_some() {
+        return failure.hint(format!(
+            "none of the {to_judge} rows to be judged has a positive target of a run that finished"
+        ));
     }
     match (&arguments.split, arguments.csv.is_none() && arguments.by == Judged::Scale) {
         (Some(column), _) => failure.hint(format!("mark some rows that finished as test in `{column}`")),
@@ -214,10 +232,27 @@ fn sweep(file: &Path, arguments: &arguments::Backtest) -> Result<(Dataset, Vec<S
         let first = lines.first()?;
         Some(format!("{} {which} left out, the first in line {first}", plural(lines.len(), "row")))
     });
-    let left_out = left_out.collect();
+    let mut left_out: Vec<String> = left_out.collect();
     let dataset = sweep.dataset;
+    if let Some(column) = split_not_named(&dataset).filter(|_| arguments.split.is_none()) {
+        left_out.push(format!(
+            "`{column}` holds sd, fs and test: `--split {column}` judges on those marked test"
+        ));
+    }
     let dataset = if arguments.split.is_some() { dataset } else { dataset.judging_latest(arguments.latest) };
     Ok((dataset, left_out))
+}
+
+/// A column that holds nothing but names of scales.
+fn split_not_named(dataset: &Dataset) -> Option<&str> {
+    let is_scale = |cell: &Option<Value>| {
+        cell.as_ref().is_some_and(|cell| cell.to_string().to_ascii_lowercase().parse::<Scale>().is_ok())
+    };
+    let holds_scales = |column: usize| {
+        !dataset.rows.is_empty() && dataset.rows.iter().all(|row| row.cells.get(column).is_some_and(is_scale))
+    };
+    let column = (0..dataset.columns.len()).find(|&column| holds_scales(column))?;
+    Some(&dataset.columns[column].name)
 }
 
 /// The runs of an experiment, split by scale or by time.
@@ -257,6 +292,29 @@ fn history(project: &Project, arguments: &arguments::Backtest) -> Result<Dataset
 pub fn no_run_has(target: &Target) -> Failure {
     Failure::bad_input(format!("no run has a `{target}`"))
         .hint("use walltime, peak_memory, cpu_time, or a metric of the experiment")
+}
+
+/// Every run judged on, features first.
+fn judged(backtest: &Backtest, quantity: Quantity) -> Table {
+    let names: BTreeSet<&String> = backtest.judged.iter().flat_map(|case| case.features.keys()).collect();
+    let figures = ["predicted", "90 % interval", "request", "actual", "error"];
+    let columns = names.iter().map(|name| Column::right(name.as_str()));
+    let mut table = Table::new(columns.chain(figures.map(Column::right)));
+    for case in &backtest.judged {
+        let error = 100.0 * (case.estimate / case.actual - 1.0);
+        let features = names.iter().map(|name| {
+            case.features.get(*name).map_or_else(Cell::missing, |value| Cell::text(value.to_string()))
+        });
+        let amount = |value: f64| Cell::number(quantity.format(value), value);
+        table.push(features.chain([
+            amount(case.estimate),
+            Cell::text(quantity.range(case.low, case.high)),
+            amount(case.request),
+            amount(case.actual),
+            Cell::number(format!("{error:+.1} %"), error),
+        ]));
+    }
+    table
 }
 
 /// Scores beside how sure they are.

@@ -64,7 +64,7 @@ pub(crate) fn without_disturbed(mut table: Table) -> Table {
 /// Rows and log targets of each configuration that was run more than once.
 fn repeated(table: &Table) -> Vec<Vec<(usize, f64)>> {
     let mut groups: Vec<Vec<(usize, f64)>> = vec![Vec::new(); table.groups];
-    for (index, row) in table.rows.iter().enumerate() {
+    for (index, row) in table.rows.iter().enumerate().filter(|(_, row)| row.repeats) {
         groups[row.group].push((index, row.target.ln()));
     }
     groups.retain(|group| group.len() >= 2);

@@ -40,7 +40,8 @@ pub(crate) fn outliers(table: &Table, rows: &[(usize, f64)]) -> Vec<Outlier> {
 /// Three repetitions or more: those far from their median, while most agree.
 fn among_repetitions(table: &Table, rows: &[(usize, f64)]) -> Vec<Outlier> {
     let mut groups: Vec<Vec<usize>> = vec![Vec::new(); table.groups];
-    rows.iter().for_each(|&(row, _)| groups[table.rows[row].group].push(row));
+    let repeated = rows.iter().map(|&(row, _)| row).filter(|&row| table.rows[row].repeats);
+    repeated.for_each(|row| groups[table.rows[row].group].push(row));
     let mut found = Vec::new();
     for members in groups.iter().filter(|members| members.len() >= 3) {
         let logarithms: Vec<f64> = members.iter().map(|&row| table.rows[row].target.ln()).collect();

@@ -93,7 +93,8 @@ fn group_means(table: &Table) -> Vec<f64> {
 /// configurations: small runs are noisier than the ones that matter. 0 where nothing is repeated.
 fn repetition_noise(table: &Table) -> f64 {
     let mut groups: Vec<Vec<f64>> = vec![Vec::new(); table.groups];
-    table.rows.iter().for_each(|row| groups[row.group].push(row.target.ln()));
+    let repeated = table.rows.iter().filter(|row| row.repeats);
+    repeated.for_each(|row| groups[row.group].push(row.target.ln()));
     groups.retain(|group| group.len() >= 2);
     let average = |group: &[f64]| group.iter().sum::<f64>() / group.len() as f64;
     groups.sort_by(|a, b| average(b).total_cmp(&average(a)));
