@@ -22,6 +22,8 @@ const COST_POINTS: usize = 64;
 /// Where no run of the size was ever seen, intervals hold the truth less often than they say: of requests that
 /// are expected to cost at most this share more than the cheapest, the largest is made there.
 const INDIFFERENCE: f64 = 0.05;
+/// A request for memory is at least this many times the estimate.
+const ROOM_FOR_MEMORY: f64 = 1.05;
 /// What a prediction may be at all.
 const SMALLEST: f64 = 1e-300;
 const LARGEST: f64 = 1e300;
@@ -130,9 +132,10 @@ impl TargetModel {
             }
         };
         // Memory a little short kills a job as surely as memory far short, and a little more costs
-        // nothing: its request covers the upper end of the 90 % interval whatever the policy.
+        // nothing: its request covers the upper end of the 90 % interval whatever the policy, and leaves room
+        // for what allocators round up to, which no interval of a few runs knows.
         let floor = match self.target {
-            Target::PeakMemory => distribution.quantile(0.95),
+            Target::PeakMemory => distribution.quantile(0.95).max(ROOM_FOR_MEMORY * estimate),
             _ => estimate,
         };
         Ok(Prediction {
