@@ -107,6 +107,16 @@ fn every_documented_key_is_there() {
     }
     assert!(untold.is_empty(), "docs/json.md does not tell of {untold:?}");
     every_model_explains_itself(here);
+    nothing_left_to_run_takes_no_time(here);
+}
+
+/// A plan of runs that were all made adds up to nothing, not to less than nothing.
+fn nothing_left_to_run_takes_no_time(here: &Path) {
+    let plan = support::json(here, &["plan", "--json"]);
+    assert_eq!(plan["missing"], 0, "{plan:#}");
+    for key in ["expected_seconds", "longest_seconds", "expected_cost"] {
+        assert_eq!(plan[key].to_string(), "0.0", "{key}");
+    }
 }
 
 /// What a program reads of each model, people are told on request.

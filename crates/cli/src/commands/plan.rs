@@ -74,8 +74,9 @@ pub fn show(project: &Project, scales: &[Scale], terminal: &Terminal) -> Result<
     let configurations: Vec<Planned> = order.iter().filter_map(|key| by_key.remove(key)).collect();
     // Known only if it is known for every configuration that is missing.
     let total = |of: fn(&Planned) -> Option<f64>| -> Option<f64> {
-        let missing = configurations.iter().filter(|planned| planned.missing > 0);
-        missing.map(|planned| Some(of(planned)? * f64::from(planned.missing))).sum()
+        let mut missing = configurations.iter().filter(|planned| planned.missing > 0);
+        // The sum of no numbers is -0.0, which nobody wants to read.
+        missing.try_fold(0.0, |sum, planned| Some(sum + of(planned)? * f64::from(planned.missing)))
     };
     let answer = Answer {
         application: project.experiment.application(),
