@@ -5,6 +5,8 @@
 //! model that learned from all of them, where nothing says when something happened: Pettitt's rank test
 //! for one change (Applied Statistics 1979).
 
+use serde::{Deserialize, Serialize};
+
 use crate::statistics::median;
 
 /// How far a run must be off before it counts, and how much must come together, in standard deviations:
@@ -21,6 +23,18 @@ const FEWEST: usize = 3;
 const SMALLEST_RATIO: f64 = 1.1;
 /// Most that chance may explain of a change found by ranks.
 const LARGEST_PROBABILITY: f64 = 0.01;
+
+/// What has most likely changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The program: its command or the files it names are others.
+    Program,
+    /// The machine: the runs were made on one the others were not.
+    Machine,
+    /// Nothing harp records.
+    Unknown,
+}
 
 /// Newer runs that disagree with a model.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -94,10 +108,18 @@ pub fn change(residuals: &[f64]) -> Option<Change> {
     if first == 0 || probability > LARGEST_PROBABILITY {
         return None;
     }
-    let after = median(&mut residuals[first..].to_vec())?;
-    let before = median(&mut residuals[..first].to_vec())?;
-    let ratio = (after - before).exp();
-    (ratio.max(1.0 / ratio) >= SMALLEST_RATIO).then_some(Change { first, ratio, probability })
+    let (before, since) = residuals.split_at(first);
+    ratio_since(before, since).map(|ratio| Change { first, ratio, probability })
+}
+
+/// How many times longer runs take since a known moment than before it, by their residuals
+/// ln(truth/estimate); `None` where they are too few or the difference is of no use to anybody.
+pub fn ratio_since(before: &[f64], since: &[f64]) -> Option<f64> {
+    if before.len() < FEWEST || since.len() < FEWEST {
+        return None;
+    }
+    let ratio = (median(&mut since.to_vec())? - median(&mut before.to_vec())?).exp();
+    (ratio.max(1.0 / ratio) >= SMALLEST_RATIO).then_some(ratio)
 }
 
 #[cfg(test)]
@@ -152,6 +174,14 @@ mod tests {
         assert_eq!(shift(&[(0.06, 0.03); 40]), None, "6 % is of no use to anybody");
         assert_eq!(shift(&[(0.5, 1.0); 40]), None, "well inside what was said");
         assert_eq!(shift(&[(0.7, 0.05); 2]), None, "two runs are too few");
+    }
+
+    #[test]
+    fn runs_around_a_known_moment_are_compared_where_there_are_enough() {
+        let found = ratio_since(&[0.0, 0.1, -0.1], &[0.7, 0.6, 0.8]).unwrap();
+        assert!((found - 0.7f64.exp()).abs() < 1e-12);
+        assert_eq!(ratio_since(&[0.0, 0.1, -0.1], &[0.7, 0.7]), None);
+        assert_eq!(ratio_since(&[0.0, 0.1, -0.1], &[0.05, 0.0, 0.1]), None);
     }
 
     proptest! {

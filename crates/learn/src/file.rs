@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use sha2::{Digest, Sha256};
 
-use crate::{ModelFileError, TargetModel};
+use crate::{Cause, ModelFileError, TargetModel};
 
 /// The version written; every version up to it is read.
 pub const MODEL_FILE_VERSION: u64 = 1;
@@ -45,6 +45,24 @@ pub struct Learned {
     /// The standard deviation of ln(truth/estimate) on a machine without runs, where several are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_machine: Option<f64>,
+    /// The moment since when they differ from those before, where there is one: a model of both is of
+    /// neither.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mixed: Option<Mixed>,
+}
+
+/// Runs that differ from those before them, in what a model learned from.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Mixed {
+    /// When the first of them began.
+    pub since: Timestamp,
+    /// How many there are.
+    pub runs: usize,
+    /// How many times longer they took, as far as it shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+    /// Why, most likely.
+    pub cause: Cause,
 }
 
 /// The outer object. `model` is kept as text, so that the checksum covers what was written.

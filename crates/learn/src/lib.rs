@@ -45,12 +45,12 @@ pub use backtest::{
 pub use build::{FEWEST_CONFIGURATIONS, build};
 pub use candidate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind, Reexecuted};
 pub use custom::{BothWays, Comparison, Custom, Formula, FormulaError, Kept, Rest, build_both_ways};
-pub use drift::{Change, Shift, change, shift};
+pub use drift::{Cause, Change, Shift, change, ratio_since, shift};
 pub use error::{LearnError, ModelFileError};
 pub use evaluate::{EvaluatedCase, Evaluation};
 pub use explanations::explain_candidates;
 pub use feature::{Dropped, Feature, Measured};
-pub use file::{Learned, MODEL_FILE_VERSION, ModelFile};
+pub use file::{Learned, MODEL_FILE_VERSION, Mixed, ModelFile};
 pub use model::{TargetModel, Validation};
 pub use next::{Doubt, Gain, Place};
 pub use options::BuildOptions;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{BuildSettings, parse_probability};
+use super::{BuildSettings, Since, parse_probability};
 
 /// Which runs are judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -48,6 +48,10 @@ pub struct Backtest {
     /// Show every run judged on: what was predicted of it, what would have been asked for, and the truth.
     #[arg(long)]
     pub cases: bool,
+    /// Learn from and judge only runs that began since then: a date or a moment (UTC), or a time ago such
+    /// as 30d.
+    #[arg(long, value_name = "WHEN", conflicts_with = "csv")]
+    pub since: Option<Since>,
     #[command(flatten)]
     pub settings: BuildSettings,
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use harp_core::{Dataset, Scale, Target, Value};
-use harp_history::SweepColumns;
+use harp_history::{Recorded, SweepColumns};
 use harp_learn::{Backtest, BothWays, BuildOptions, JudgedCase, Kept, LearnError};
 use harp_report::text::{number, plural};
 use harp_report::{Cell, Column, Quantity, Table};
@@ -16,6 +16,7 @@ use serde::Serialize;
 use super::build::{build_options, recorded_runs, without_test_cases};
 use crate::arguments::{self, Judged};
 use crate::components;
+use crate::drift;
 use crate::failure::{Exit, Failure};
 use crate::machines::Machines;
 use crate::project::Project;
@@ -65,22 +66,27 @@ impl Short {
 
 /// Learns from some runs and judges on the others.
 pub fn backtest(arguments: &arguments::Backtest, terminal: &Terminal) -> Result<(), Failure> {
-    let (mut both, mut left_out) = (None, Vec::new());
+    let (mut both, mut said) = (None, Vec::new());
     let started = Instant::now();
     let (dataset, name, options) = match &arguments.csv {
         Some(file) => {
             let (dataset, skipped) = sweep(file, arguments)?;
-            left_out = skipped;
+            said = skipped;
             let name = arguments.target.clone().unwrap_or_default();
             (dataset, name, arguments.settings.over(BuildOptions::default()))
         }
         None => {
             let project = Project::load(&arguments.file, terminal)?;
-            let dataset = history(&project, arguments)?;
+            let mut recorded = recorded_runs(&project)?;
+            if let Some(since) = arguments.since {
+                since.keep(&mut recorded, |recorded| recorded.run.started)?;
+            }
+            recorded.sort_by_key(|recorded| recorded.run.started);
+            said.extend(drift::of_two_programs(&recorded));
+            let dataset = history(&project, &recorded, arguments)?;
             let name = dataset.target.to_string();
             let options = build_options(&project, &arguments.settings);
             if arguments.by == Judged::Scale {
-                let recorded = recorded_runs(&project)?;
                 let (runs, _) = without_test_cases(&project, &recorded);
                 both = components::both_ways(&project, &runs, &dataset, &Machines::default(), &options)?;
             }
@@ -93,7 +99,7 @@ pub fn backtest(arguments: &arguments::Backtest, terminal: &Terminal) -> Result<
             .map(|backtest| (backtest, None)),
     }
     .map_err(|error| with_way_out(error, arguments, &dataset))?;
-    backtest.warnings.splice(0..0, left_out);
+    backtest.warnings.splice(0..0, said);
     if terminal.json {
         let judged = arguments.cases.then_some(backtest.judged.as_slice());
         return terminal.print_json(&Answer { target: name, backtest: &backtest, judged, compared });
@@ -256,9 +262,11 @@ fn split_not_named(dataset: &Dataset) -> Option<&str> {
 }
 
 /// The runs of an experiment, split by scale or by time.
-fn history(project: &Project, arguments: &arguments::Backtest) -> Result<Dataset, Failure> {
-    let mut recorded = recorded_runs(project)?;
-    recorded.sort_by_key(|recorded| recorded.run.started);
+fn history(
+    project: &Project,
+    recorded: &[Recorded],
+    arguments: &arguments::Backtest,
+) -> Result<Dataset, Failure> {
     let target = match &arguments.target {
         Some(name) => {
             let Ok(target) = name.parse::<Target>();
@@ -269,7 +277,7 @@ fn history(project: &Project, arguments: &arguments::Backtest) -> Result<Dataset
     // By time a case may come again, as in life; by scale what is judged must not have been learned from.
     let runs = match arguments.by {
         Judged::Time => recorded.iter().map(|recorded| &recorded.run).collect(),
-        Judged::Scale => without_test_cases(project, &recorded).0,
+        Judged::Scale => without_test_cases(project, recorded).0,
     };
     let (dataset, _) = harp_history::dataset(runs, &target);
     if dataset.rows.is_empty() {

@@ -43,12 +43,14 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<(), Failure> {
     if !arguments.from.is_empty() {
         return reuse::build_from(&project, &runs, arguments, terminal);
     }
-    let model = build_model(&project, &runs, &arguments.settings, terminal)?;
+    let mut model = build_model(&project, &runs, &arguments.settings, terminal)?;
     let file = arguments.model.clone().unwrap_or_else(|| project.model_file());
+    let taught = learnable(&runs);
+    let drifts: Vec<Option<Drift>> =
+        model.targets.iter().map(|target| drift::in_runs(&project, target, &taught)).collect();
+    keep(&mut model, drifts.iter().flatten().next());
     write_model(&model, &file)?;
     terminal.say(&format!("wrote {}", file.display()));
-    let drifts: Vec<Option<Drift>> =
-        model.targets.iter().map(|target| drift::in_runs(&project, target, &learnable(&runs))).collect();
     drift::tell(drifts.iter().flatten().next(), terminal);
     let built: Vec<Built<'_>> =
         model.targets.iter().zip(&drifts).map(|(model, drift)| summary(model, drift.as_ref())).collect();
@@ -145,6 +147,13 @@ pub fn build_options(project: &Project, settings: &BuildSettings) -> BuildOption
     settings.over(experiment)
 }
 
+/// Keeps in a model that the runs it learned from differ.
+pub fn keep(model: &mut ModelFile, drift: Option<&Drift>) {
+    if let (Some(learned), Some(found)) = (&mut model.learned, drift.and_then(Drift::in_model_file)) {
+        learned.mixed = Some(found);
+    }
+}
+
 /// Writes a model file as a whole.
 pub fn write_model(model: &ModelFile, file: &Path) -> Result<(), Failure> {
     project::write_whole(file, &model.to_text()?)
@@ -169,6 +178,7 @@ pub fn learned(recorded: &[Recorded]) -> Option<Learned> {
         programs: distinct(runs.iter().filter_map(|recorded| recorded.program.clone()).collect()),
         hosts: distinct(runs.iter().map(|recorded| recorded.host.name.clone()).collect()),
         new_machine: None,
+        mixed: drift::in_history(&runs),
     })
 }
 

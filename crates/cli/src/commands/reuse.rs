@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::build::{build_options, learned, recorded_runs, without_test_cases, write_model};
 use crate::arguments::Build;
 use crate::components;
+use crate::drift::{self, Drift};
 use crate::failure::Failure;
 use crate::machines::Machines;
 use crate::project::Project;
@@ -86,6 +87,8 @@ pub fn build_from(
     project.make_state()?;
     write_model(&model, &file)?;
     terminal.say(&format!("wrote {}", file.display()));
+    let mixed = model.learned.as_ref().and_then(|learned| learned.mixed);
+    drift::tell(mixed.map(Drift::in_learned).as_ref(), terminal);
     if terminal.json {
         return terminal.print_json(&answers);
     }

@@ -56,8 +56,11 @@ pub fn story(arguments: &Run, terminal: &Terminal) -> Result<Story, Failure> {
     let learned_from = session.run(&learn_from, arguments.retry_failed)?;
     learned_from.tell_failures(terminal);
     let mut some_failed = learned_from.has_failed();
-    let model =
-        build::build_model(&project, &build::recorded_runs(&project)?, &arguments.settings, terminal)?;
+    let recorded = build::recorded_runs(&project)?;
+    let mut model = build::build_model(&project, &recorded, &arguments.settings, terminal)?;
+    let taught = build::learnable(&recorded);
+    let drift = model.targets.iter().find_map(|target| drift::in_runs(&project, target, &taught));
+    build::keep(&mut model, drift.as_ref());
     build::write_model(&model, &project.model_file())?;
     for target in &model.targets {
         let winner = target.winner().map(ToString::to_string).unwrap_or_default();
@@ -74,8 +77,6 @@ pub fn story(arguments: &Run, terminal: &Terminal) -> Result<Story, Failure> {
     drop(session);
 
     let mut view = run_view(&project, &model, arguments)?;
-    let learned = build::learnable(&build::recorded_runs(&project)?);
-    let drift = model.targets.iter().find_map(|target| drift::in_runs(&project, target, &learned));
     drift::tell(drift.as_ref(), terminal);
     view.warnings.extend(drift.map(|drift| drift.message));
     let page = arguments.html.clone().unwrap_or_else(|| project.page_file());
