@@ -61,6 +61,18 @@ impl Quantity {
         }
     }
 
+    /// Two values for people, with as many digits as tell them apart where they differ.
+    pub fn apart(&self, one: f64, other: f64) -> (String, String) {
+        let usual = (self.format(one), self.format(other));
+        if usual.0 != usual.1 || one == other || !one.is_finite() {
+            return usual;
+        }
+        let (unit, size) = self.unit_for(one);
+        let with = |value: f64, digits: u8| with_unit(&text::significant(value / size, digits), unit);
+        let longer = (4..=9).map(|digits| (with(one, digits), with(other, digits)));
+        longer.into_iter().find(|pair| pair.0 != pair.1).unwrap_or(usual)
+    }
+
     /// A range for people, its unit written once where one unit serves both ends: `3.1–4.2 s`,
     /// `850 ms–1.2 min`; one value when the ends read the same, `–` when an end is not a number.
     pub fn range(&self, low: f64, high: f64) -> String {
@@ -168,6 +180,20 @@ fn scientific(value: f64, step: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_that_differ_are_told_apart() {
+        let mebibytes = |value: f64| value * f64::from(1 << 20);
+        let apart = |one: f64, other: f64| {
+            let (one, other) = Quantity::Bytes.apart(mebibytes(one), mebibytes(other));
+            format!("{one}, {other}")
+        };
+        assert_eq!(apart(15.08, 15.12), "15.08 MiB, 15.12 MiB");
+        assert_eq!(apart(15.101, 15.104), "15.101 MiB, 15.104 MiB");
+        assert_eq!(apart(15.1, 15.1), "15.1 MiB, 15.1 MiB");
+        assert_eq!(apart(15.1, 15.3), "15.1 MiB, 15.3 MiB");
+        assert_eq!(Quantity::Seconds.apart(f64::NAN, f64::NAN), ("–".to_owned(), "–".to_owned()));
+    }
 
     #[test]
     fn ranges_name_their_unit_once() {

@@ -36,6 +36,15 @@ fn one_table_in_every_form() {
 }
 
 #[test]
+fn a_request_that_was_too_small_is_seen_to_be() {
+    let mut target = sample::run().targets.swap_remove(0);
+    let case = target.cases.iter_mut().find(|case| case.killed == Some(true)).unwrap();
+    (case.request, case.actual) = (34.12, Some(harp_core::Observed::Exact(34.14)));
+    let text = cases_table(&target).to_terminal(120, &Style::plain());
+    assert!(text.contains("34.12 s") && text.contains("34.14 s"), "{text}");
+}
+
+#[test]
 fn tables_of_a_run() {
     let run = sample::run();
     let plan = run.plan.as_ref().unwrap();

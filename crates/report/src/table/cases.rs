@@ -36,13 +36,14 @@ pub fn cases_table(view: &TargetView) -> Table {
     for case in &view.cases {
         let mut cells: Vec<Cell> =
             names.iter().map(|name| feature_cell(name, case.features.get(name))).collect();
+        let (request, actual) = request_and_actual(case, &quantity);
         cells.extend([
             Cell::number(quantity.format(case.estimate.value), case.estimate.value),
             Cell::text(quantity.range(case.estimate.low, case.estimate.high)),
             bare(case.estimate.low),
             bare(case.estimate.high),
-            Cell::number(quantity.format(case.request), case.request),
-            actual_cell(case, &quantity),
+            Cell::number(request, case.request),
+            actual,
             case.error_percent.map_or_else(Cell::missing, |error| Cell::number(signed_percent(error), error)),
             verdict_cell(case, crate::narrative::is_limited(&view.target)),
             case.actual.map_or_else(Cell::missing, |actual| truth(actual.exact().is_none())),
@@ -54,12 +55,18 @@ pub fn cases_table(view: &TargetView) -> Table {
     table.without_empty_columns()
 }
 
-fn actual_cell(case: &CaseView, quantity: &Quantity) -> Cell {
-    match case.actual {
-        Some(Observed::Exact(value)) => Cell::number(quantity.format(value), value),
-        Some(Observed::AtLeast(value)) => Cell::number(format!("≥ {}", quantity.format(value)), value),
-        None => Cell::missing(),
-    }
+/// What was asked for and what was needed; a request that was too small is seen to be.
+fn request_and_actual(case: &CaseView, quantity: &Quantity) -> (String, Cell) {
+    let (value, at_least) = match case.actual {
+        Some(Observed::Exact(value)) => (value, ""),
+        Some(Observed::AtLeast(value)) => (value, "≥ "),
+        None => return (quantity.format(case.request), Cell::missing()),
+    };
+    let (request, actual) = match case.killed {
+        Some(true) => quantity.apart(case.request, value),
+        _ => (quantity.format(case.request), quantity.format(value)),
+    };
+    (request, Cell::number(format!("{at_least}{actual}"), value))
 }
 
 fn verdict_cell(case: &CaseView, is_limited: bool) -> Cell {
