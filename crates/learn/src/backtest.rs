@@ -320,10 +320,9 @@ fn doubts(
     let (low, high) = intervals.coverage_90;
     if high < 90.0 {
         doubts.push(format!(
-            "90 % intervals held the truth in {} of such cases only: these are not like the runs learned from, or \
-             the models do not know how the program goes on; {}",
-            percentages(low, high),
-            if model.evidence.full_scale_runs == 0 { "a full-scale run would tell" } else { "more full-scale runs would tell" }
+            "90 % intervals held the truth in {} of such cases: these are not like the runs learned from, or the \
+             models do not know how the program goes on; more full-scale runs would tell",
+            percentages(low, high)
         ));
     }
     if let Policy::Upp { per_mille } = model.policy {

@@ -207,7 +207,8 @@ pub(crate) fn left_out_warnings(table: &Table, prepared: &Prepared) -> Vec<Strin
     let used = features_of(table, prepared).iter().filter(|feature| feature.dropped.is_none()).count();
     if 2 * used > table.groups && used > FEW_COLUMNS {
         warnings.push(format!(
-            "{used} columns are many for {} different runs: which of them matter is hardly told apart; leave out              what cannot matter (`--ignore`)",
+            "{used} columns are many for {} different runs: which of them matter is hardly told apart; leave out \
+             those that cannot matter",
             table.groups
         ));
     }
