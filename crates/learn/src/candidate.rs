@@ -27,6 +27,8 @@ pub enum ModelKind {
     Raw,
     /// Sum of power laws.
     Posynomial,
+    /// Sum of phases, each a power law with round exponents.
+    Phases,
     /// Gaussian process on logarithms.
     Process,
     /// Gaussian process on logarithms over a power law.
@@ -51,7 +53,7 @@ pub enum ModelKind {
 
 impl ModelKind {
     /// All of them, in the order of the table.
-    pub const ALL: [ModelKind; 19] = [
+    pub const ALL: [ModelKind; 20] = [
         ModelKind::Constant,
         ModelKind::Linear,
         ModelKind::Tree,
@@ -61,6 +63,7 @@ impl ModelKind {
         ModelKind::CurvedPowerLaw,
         ModelKind::Raw,
         ModelKind::Posynomial,
+        ModelKind::Phases,
         ModelKind::Process,
         ModelKind::TrendProcess,
         ModelKind::CurvesProcess,
@@ -85,6 +88,7 @@ impl ModelKind {
             ModelKind::CurvedPowerLaw => "curved power law",
             ModelKind::Raw => "sum of products",
             ModelKind::Posynomial => "sum of power laws",
+            ModelKind::Phases => "sum of phases",
             ModelKind::Process => "Gaussian process",
             ModelKind::TrendProcess => "power law + Gaussian process",
             ModelKind::CurvesProcess => "curves + Gaussian process",

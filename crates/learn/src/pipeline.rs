@@ -115,6 +115,7 @@ impl Pipeline {
             Fitted::PowerLaw(law) => Some(law.formula(name)),
             Fitted::Raw(law) => Some(law.formula(name)),
             Fitted::Posynomial(law) => Some(law.formula(name)),
+            Fitted::Phases(law) => Some(law.formula(name)),
             Fitted::Process(process) => Some(process.describe(name)),
             Fitted::Boosted(boosted) => Some(boosted.describe(name)),
             Fitted::Trended(trended) => Some(trended.describe(name)),

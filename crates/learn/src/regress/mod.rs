@@ -11,7 +11,9 @@ mod linear;
 mod log_space;
 mod minimise;
 mod network;
+mod non_negative;
 mod penalty;
+mod phases;
 mod posynomial;
 mod power_law;
 mod process;
@@ -25,6 +27,7 @@ pub(crate) use cholesky::Cholesky;
 pub(crate) use linear::Linear;
 pub(crate) use network::{Network, ROWS_FOR_WIDE_NETWORK};
 pub(crate) use penalty::Penalty;
+pub(crate) use phases::Phases;
 pub(crate) use posynomial::Posynomial;
 pub(crate) use power_law::{PowerLaw, number};
 pub(crate) use process::Process;
@@ -107,6 +110,7 @@ pub(crate) enum Fitted {
     PowerLaw(PowerLaw),
     Raw(Raw),
     Posynomial(Posynomial),
+    Phases(Phases),
     Process(Process),
     Boosted(Boosted),
     Trended(Trended),
@@ -127,6 +131,7 @@ pub(crate) fn regressor(kind: ModelKind) -> Option<Box<dyn Regressor>> {
         ModelKind::CurvedPowerLaw => Box::new(power_law::PowerLawRegression { products: true }),
         ModelKind::Raw => Box::new(raw::RawRegression),
         ModelKind::Posynomial => Box::new(posynomial::PosynomialRegression),
+        ModelKind::Phases => Box::new(phases::PhasesRegression),
         ModelKind::Process => process(Shape { own_noise: true, ..Shape::SMOOTH }),
         ModelKind::TrendProcess => process(Shape { trend: true, own_noise: true, ..Shape::SMOOTH }),
         ModelKind::CurvesProcess => process(Shape { trend: true, curves: true, ..Shape::SMOOTH }),
@@ -151,6 +156,7 @@ impl Fitted {
             Fitted::PowerLaw(model) => model.predict(row),
             Fitted::Raw(model) => model.predict(row),
             Fitted::Posynomial(model) => model.predict(row),
+            Fitted::Phases(model) => model.predict(row),
             Fitted::Process(model) => model.predict(row),
             Fitted::Boosted(model) => model.predict(row),
             Fitted::Trended(model) => model.predict(row),
@@ -166,6 +172,7 @@ impl Fitted {
             | Fitted::PowerLaw(_)
             | Fitted::Raw(_)
             | Fitted::Posynomial(_)
+            | Fitted::Phases(_)
             | Fitted::Trended(_) => true,
         }
     }
@@ -179,6 +186,7 @@ impl Fitted {
             Fitted::PowerLaw(model) => model.parameters(),
             Fitted::Raw(model) => model.terms.len() + 1,
             Fitted::Posynomial(model) => model.parameters(),
+            Fitted::Phases(model) => model.parameters(),
             Fitted::Process(model) => model.parameters(),
             Fitted::Boosted(model) => model.parameters(),
             Fitted::Trended(model) => model.parameters(),
@@ -194,6 +202,7 @@ impl Fitted {
             Fitted::PowerLaw(model) => model.check(width),
             Fitted::Raw(model) => model.check(width),
             Fitted::Posynomial(model) => model.check(width),
+            Fitted::Phases(model) => model.check(width),
             Fitted::Process(model) => model.check(width),
             Fitted::Boosted(model) => model.check(width),
             Fitted::Trended(model) => model.check(width),

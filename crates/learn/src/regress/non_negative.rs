@@ -1,0 +1,126 @@
+//! Least squares with coefficients that are not negative, of a handful of columns and the target 1: every
+//! subset of columns is solved, and the best without a negative coefficient taken. With so few columns that
+//! is exact and fast, as rows are only looked at once.
+
+/// Most columns.
+pub(super) const MOST_COLUMNS: usize = 4;
+/// What is added to the diagonal, relative to it, for columns that are nearly the same.
+const RIDGE: f64 = 1e-10;
+
+/// The weighted products of the columns with each other and with 1.
+#[derive(Debug, Clone)]
+pub(super) struct Squares {
+    columns: usize,
+    products: [[f64; MOST_COLUMNS]; MOST_COLUMNS],
+    sums: [f64; MOST_COLUMNS],
+    total: f64,
+}
+
+impl Squares {
+    pub(super) fn new(columns: usize) -> Squares {
+        assert!(columns <= MOST_COLUMNS);
+        Squares {
+            columns,
+            products: [[0.0; MOST_COLUMNS]; MOST_COLUMNS],
+            sums: [0.0; MOST_COLUMNS],
+            total: 0.0,
+        }
+    }
+
+    /// Adds a row.
+    pub(super) fn add(&mut self, values: impl Iterator<Item = f64>, weight: f64) {
+        let mut row = [0.0; MOST_COLUMNS];
+        row.iter_mut().zip(values).for_each(|(place, value)| *place = value);
+        for left in 0..self.columns {
+            let weighted = weight * row[left];
+            self.sums[left] += weighted;
+            for right in 0..=left {
+                self.products[left][right] += weighted * row[right];
+            }
+        }
+        self.total += weight;
+    }
+
+    /// The coefficients and the weighted squares of what they leave; `None` without a finite solution.
+    pub(super) fn solve(&self) -> Option<(Vec<f64>, f64)> {
+        let mut best: Option<(Vec<f64>, f64)> = None;
+        for subset in 1u32..1 << self.columns {
+            let chosen: Vec<usize> = (0..self.columns).filter(|column| subset & 1 << column != 0).collect();
+            let Some(solved) = self.solve_chosen(&chosen) else { continue };
+            if solved.iter().any(|&coefficient| coefficient < 0.0 || !coefficient.is_finite()) {
+                continue;
+            }
+            let explained: f64 =
+                chosen.iter().zip(&solved).map(|(&column, coefficient)| self.sums[column] * coefficient).sum();
+            let error = (self.total - explained).max(0.0);
+            if error.is_finite() && best.as_ref().is_none_or(|(_, lowest)| error < *lowest) {
+                let mut coefficients = vec![0.0; self.columns];
+                chosen.iter().zip(solved).for_each(|(&column, coefficient)| coefficients[column] = coefficient);
+                best = Some((coefficients, error));
+            }
+        }
+        best
+    }
+
+    /// Cholesky's factors of the chosen columns, scaled to a diagonal of 1.
+    fn solve_chosen(&self, chosen: &[usize]) -> Option<Vec<f64>> {
+        let size = chosen.len();
+        let scale: Vec<f64> = chosen.iter().map(|&column| self.products[column][column].sqrt()).collect();
+        if scale.iter().any(|scale| !(*scale > 0.0 && scale.is_finite())) {
+            return None;
+        }
+        let mut lower = [[0.0; MOST_COLUMNS]; MOST_COLUMNS];
+        let mut solution = [0.0; MOST_COLUMNS];
+        for row in 0..size {
+            for column in 0..=row {
+                let product = self.products[chosen[row]][chosen[column]] / scale[row] / scale[column];
+                let ridge = if row == column { RIDGE } else { 0.0 };
+                let before: f64 = (0..column).map(|k| lower[row][k] * lower[column][k]).sum();
+                let rest = product + ridge - before;
+                lower[row][column] = if row == column {
+                    if rest <= 0.0 {
+                        return None;
+                    }
+                    rest.sqrt()
+                } else {
+                    rest / lower[column][column]
+                };
+            }
+            let before: f64 = (0..row).map(|k| lower[row][k] * solution[k]).sum();
+            solution[row] = (self.sums[chosen[row]] / scale[row] - before) / lower[row][row];
+        }
+        for row in (0..size).rev() {
+            let after: f64 = (row + 1..size).map(|k| lower[k][row] * solution[k]).sum();
+            solution[row] = (solution[row] - after) / lower[row][row];
+        }
+        Some((0..size).map(|index| solution[index] / scale[index]).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_that_would_be_negative_is_left_out() {
+        // 1 = 2·a − b has the solution (1, 1) only with a negative coefficient of another column.
+        let rows = [[1.0, 0.0, 0.5], [0.5, 1.0, 0.25], [0.25, 2.0, 0.1], [0.8, 0.3, 0.9]];
+        let mut squares = Squares::new(3);
+        rows.iter().for_each(|row| squares.add(row.iter().copied(), 1.0));
+        let (found, error) = squares.solve().unwrap();
+        let left = |c: &[f64]| -> f64 {
+            rows.iter().map(|row| (1.0 - row.iter().zip(c).map(|(x, c)| x * c).sum::<f64>()).powi(2)).sum()
+        };
+        assert!((left(&found) - error).abs() < 1e-7, "{error}");
+        // Slow and obvious: no step to any side is better.
+        let steps = 60;
+        for i in 0..=steps {
+            for j in 0..=steps {
+                for k in 0..=steps {
+                    let c = [i, j, k].map(|step| f64::from(step) / f64::from(steps) * 1.5);
+                    assert!(left(&c) >= error - 1e-7, "{c:?} {found:?}");
+                }
+            }
+        }
+    }
+}
