@@ -7,12 +7,12 @@ use crate::describe::{
     censored_warning, explain, features_of, formula_of, left_out_warnings, loss_warning, shares_of,
     unusable_warning, what_to_run,
 };
-use crate::ensemble::{Ensemble, Member};
+use crate::ensemble::{Ensemble, Member, WORST, error};
 use crate::pipeline::Pipeline;
 use crate::prepare::{Prepared, without_disturbed};
 use crate::start_up::start_up_warning;
 use crate::table::Table;
-use crate::validate::{Character, Plan, Residuals, Verdict, balanced, judge, seed_of};
+use crate::validate::{Character, Plan, Residuals, Verdict, balanced, fullest, judge, seed_of};
 use crate::{BuildOptions, Candidate, LearnError, Mix, ModelKind, TargetModel};
 
 /// Fewest different configurations that can teach anything.
@@ -71,6 +71,9 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
         full_scale_runs: learned(true),
         validation_runs: validation_rows.len(),
     };
+    let phases = (evidence.full_scale_runs == 0 && phases_credible(&verdicts))
+        .then(|| Pipeline::fit(ModelKind::Phases, &prepared, options, options.seed).ok().map(Box::new))
+        .flatten();
     let mut built = TargetModel {
         target: dataset.target.clone(),
         policy: options.policy,
@@ -88,6 +91,7 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
         members: others.map(|((_, weight), pipeline)| Member { weight: *weight, pipeline }).collect(),
         residuals,
         candidates,
+        phases,
         custom: None,
         comparison: None,
         correction: None,
@@ -99,6 +103,13 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
     let start_up = start_up_warning(&built.target, &prepared, built.evidence.full_scale_runs);
     built.warnings.extend(start_up);
     Ok(built)
+}
+
+/// Whether sums of phases did about as well as the best model on what they had not seen.
+fn phases_credible(verdicts: &[Verdict]) -> bool {
+    let error = |model: ModelKind| fullest(verdicts, model).and_then(|(_, outcome)| error(model, outcome));
+    let lowest = ModelKind::ALL.into_iter().filter_map(error).fold(f64::INFINITY, f64::min);
+    error(ModelKind::Phases).is_some_and(|error| error <= WORST * lowest)
 }
 
 /// The rows that are learned from.

@@ -81,6 +81,10 @@ pub struct TargetModel {
     pub(crate) members: Vec<Member>,
     /// Where the truth may lie around its prediction.
     pub(crate) residuals: Residuals,
+    /// Sums of phases the runs allow, where no full-scale run was seen: a phase that hardly shows in small runs
+    /// may rule large ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) phases: Option<Box<Pipeline>>,
     /// The components it is put together from, where that is better than one model of the whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom: Option<Box<Custom>>,
@@ -118,7 +122,11 @@ impl TargetModel {
             (None, None) => self.pipeline.bounds.clip(truth, beyond),
             _ => truth,
         };
-        let distribution = self.distribution(centre, stretch, believable)?;
+        let opinions = match (&self.phases, &self.custom, &self.correction) {
+            (Some(phases), None, None) => phases.opinions(&cells),
+            _ => Vec::new(),
+        };
+        let distribution = self.distribution(centre, stretch, &opinions, believable)?;
         let estimate = distribution.median();
         let request = match self.policy {
             Policy::Mae | Policy::Wtm => self.adjusted(centre),
@@ -268,6 +276,7 @@ impl TargetModel {
         &self,
         centre: f64,
         stretch: f64,
+        opinions: &[(f64, f64)],
         believable: impl Fn(f64) -> f64,
     ) -> Result<Distribution, LearnError> {
         let location = self.residuals.location;
@@ -276,9 +285,15 @@ impl TargetModel {
             believable((centre * exponent.exp()).clamp(SMALLEST, LARGEST))
         };
         let upwards = if self.evidence.full_scale_runs == 0 { Upwards::of(stretch) } else { Upwards::NONE };
-        let quantiles =
-            self.residuals.quantiles(upwards).map(|(level, logarithm)| (level, value(logarithm))).collect();
-        Distribution::new(quantiles)
+        let mut highest = SMALLEST;
+        let quantiles = self.residuals.quantiles(upwards).map(|(level, logarithm)| {
+            let own = value(logarithm);
+            let raised = if level > 0.5 { opinion(opinions, level).map(&believable) } else { None };
+            // Rounding must not put one below the last.
+            highest = raised.map_or(own, |raised| upwards.towards(own, raised)).clamp(highest, LARGEST);
+            (level, highest)
+        });
+        Distribution::new(quantiles.collect())
             .map_err(|error| LearnError::BadDistribution { reason: error.to_string() })
     }
 
@@ -312,8 +327,19 @@ impl TargetModel {
             return Err("the encoding has another number of features".to_owned());
         }
         self.members.iter().try_for_each(|member| member.pipeline.check(learned_with))?;
+        self.phases.as_ref().map_or(Ok(()), |phases| phases.check(learned_with))?;
         self.pipeline.check(learned_with)
     }
+}
+
+/// The value up to which a share of opinions lies, of weights and rising values.
+fn opinion(opinions: &[(f64, f64)], share: f64) -> Option<f64> {
+    let mut below = 0.0;
+    let reaches = |(weight, _): &&(f64, f64)| {
+        below += weight;
+        below >= share - 1e-9
+    };
+    opinions.iter().find(reaches).or(opinions.last()).map(|(_, value)| *value)
 }
 
 /// A row's cells by name; missing cells are left out.

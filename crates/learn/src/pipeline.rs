@@ -81,6 +81,15 @@ impl Pipeline {
         self.fitted.predict(&row).max(1e-300).ln()
     }
 
+    /// What sums of phases that explain the runs about as well as the likeliest say of a case, from low to high,
+    /// each with its weight; none of other models.
+    pub(crate) fn opinions(&self, cells: &[Option<&Value>]) -> Vec<(f64, f64)> {
+        let Fitted::Phases(phases) = &self.fitted else { return Vec::new() };
+        let encoded = self.encoder.encode(cells);
+        let row: Vec<f64> = self.kept.iter().filter_map(|&column| encoded.get(column).copied()).collect();
+        phases.opinions(&row)
+    }
+
     /// How many features it was learned with.
     pub(crate) fn features(&self) -> usize {
         self.encoder.features.len()

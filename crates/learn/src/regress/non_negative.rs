@@ -50,12 +50,18 @@ impl Squares {
             if solved.iter().any(|&coefficient| coefficient < 0.0 || !coefficient.is_finite()) {
                 continue;
             }
-            let explained: f64 =
-                chosen.iter().zip(&solved).map(|(&column, coefficient)| self.sums[column] * coefficient).sum();
+            let explained: f64 = chosen
+                .iter()
+                .zip(&solved)
+                .map(|(&column, coefficient)| self.sums[column] * coefficient)
+                .sum();
             let error = (self.total - explained).max(0.0);
             if error.is_finite() && best.as_ref().is_none_or(|(_, lowest)| error < *lowest) {
                 let mut coefficients = vec![0.0; self.columns];
-                chosen.iter().zip(solved).for_each(|(&column, coefficient)| coefficients[column] = coefficient);
+                chosen
+                    .iter()
+                    .zip(solved)
+                    .for_each(|(&column, coefficient)| coefficients[column] = coefficient);
                 best = Some((coefficients, error));
             }
         }

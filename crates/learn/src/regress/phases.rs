@@ -25,6 +25,11 @@ const LINEAR: usize = 3;
 /// How many sums are followed while phases are added, and how many of these are refined.
 const FOLLOWED: usize = 12;
 const REFINED: usize = 4;
+/// How many sums of each length are remembered, how many of all are fitted with care, and which are dropped
+/// again, relative to the likeliest.
+const MET: usize = 100;
+const LIKELY: usize = 60;
+const UNLIKELY: f64 = 0.01;
 /// Most phases, with the constant.
 const MOST_PHASES: usize = MOST_COLUMNS;
 /// Up to so many numbers every combination of exponents is tried, of more only one change after the other.
@@ -55,22 +60,25 @@ pub(crate) struct Phases {
     pub forms: Vec<Form>,
     /// What is subtracted from the logarithms, 0 for other columns.
     pub centres: Vec<f64>,
-    /// The exponents of each phase, one a column, 0 for what is no number.
-    pub exponents: Vec<Vec<f64>>,
-    /// The coefficients, of each combination of categories or one for all.
-    pub kinds: Vec<PhaseKind>,
+    /// Combinations of categories with coefficients of their own: what the columns that are no numbers are; one,
+    /// empty, where there is one kind only.
+    pub kinds: Vec<Vec<f64>>,
+    /// The sums that explain the runs about equally well, the likeliest first.
+    pub sums: Vec<PhaseSum>,
     /// By which the whole grows with columns that are no numbers, in logarithms; zeros where these have coefficients
     /// of their own.
     pub slopes: Vec<f64>,
 }
 
-/// The coefficients of one combination of categories.
+/// One sum.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct PhaseKind {
-    /// The columns that are no numbers; empty where there is one kind only.
-    pub marks: Vec<f64>,
-    /// One a phase, none negative.
-    pub coefficients: Vec<f64>,
+pub(crate) struct PhaseSum {
+    /// How likely it is; all together 1.
+    pub weight: f64,
+    /// The exponents of each phase, one a column, 0 for what is no number.
+    pub exponents: Vec<Vec<f64>>,
+    /// For each kind the coefficients, one a phase, none negative.
+    pub coefficients: Vec<Vec<f64>>,
 }
 
 impl Regressor for PhasesRegression {
@@ -87,66 +95,90 @@ impl Phases {
     /// Fits, or says why it cannot.
     pub(super) fn fit(training: &Training<'_>) -> Result<Phases, String> {
         let search = Search::of(training)?;
-        let found = search.run().ok_or("no sum of phases fits")?;
-        let phases = search.phases(found);
+        let phases = search.phases(search.run());
         phases.check(search.forms.len())?;
         Ok(phases)
     }
 
-    pub(super) fn predict(&self, row: &[f64]) -> f64 {
+    /// Each sum's weight and what it says.
+    fn said(&self, row: &[f64]) -> Vec<(f64, f64)> {
         let place = |(column, &form): (usize, &Form)| Factor { column, form }.of(row) - self.centres[column];
         let places: Vec<f64> = self.forms.iter().enumerate().map(place).collect();
         let along = |numbers: &[f64]| numbers.iter().zip(&places).map(|(a, x)| a * x).sum::<f64>();
-        let powers: Vec<f64> = self.exponents.iter().map(|phase| along(phase).min(700.0).exp()).collect();
-        let sum = |kind: &PhaseKind| {
-            kind.coefficients.iter().zip(&powers).map(|(coefficient, power)| coefficient * power).sum::<f64>()
-        };
-        let base = match self.kinds.as_slice() {
-            [only] => sum(only),
-            kinds => match kinds.iter().find(|kind| kind.marks == marks(&self.forms, row)) {
-                Some(kind) => sum(kind),
+        let factor = along(&self.slopes).min(700.0).exp();
+        let marks = if self.kinds.len() > 1 { marks(&self.forms, row) } else { Vec::new() };
+        let kind = self.kinds.iter().position(|kind| *kind == marks);
+        let said = |sum: &PhaseSum| {
+            let powers: Vec<f64> = sum.exponents.iter().map(|phase| along(phase).min(700.0).exp()).collect();
+            let of = |coefficients: &Vec<f64>| {
+                coefficients.iter().zip(&powers).map(|(coefficient, power)| coefficient * power).sum::<f64>()
+            };
+            let value = match kind {
+                Some(kind) => of(&sum.coefficients[kind]),
                 // Never seen: in the middle of those that were.
                 None => {
-                    let total: f64 = kinds.iter().map(|kind| sum(kind).max(1e-300).ln()).sum();
-                    (total / kinds.len() as f64).exp()
+                    let total: f64 = sum.coefficients.iter().map(|kind| of(kind).max(1e-300).ln()).sum();
+                    (total / self.kinds.len() as f64).exp()
                 }
-            },
+            };
+            (sum.weight, value * factor)
         };
-        base * along(&self.slopes).min(700.0).exp()
+        self.sums.iter().map(said).collect()
+    }
+
+    /// What the likeliest sum says.
+    pub(super) fn predict(&self, row: &[f64]) -> f64 {
+        self.said(row).first().map_or(f64::NAN, |(_, value)| *value)
+    }
+
+    /// What the sums that explain the runs about as well say, from low to high: the weight of each and its value.
+    pub(crate) fn opinions(&self, row: &[f64]) -> Vec<(f64, f64)> {
+        let mut said = self.said(row);
+        said.sort_by(|left, right| left.1.total_cmp(&right.1));
+        said
     }
 
     pub(super) fn parameters(&self) -> usize {
-        let exponents = self.exponents.iter().flatten().filter(|&&exponent| exponent != 0.0).count();
-        let coefficients: usize = self.kinds.iter().map(|kind| kind.coefficients.len()).sum();
+        let Some(sum) = self.sums.first() else { return 0 };
+        let exponents = sum.exponents.iter().flatten().filter(|&&exponent| exponent != 0.0).count();
+        let coefficients: usize = sum.coefficients.iter().map(Vec::len).sum();
         exponents + coefficients + self.slopes.iter().filter(|&&slope| slope != 0.0).count()
     }
 
     pub(super) fn check(&self, width: usize) -> Result<(), String> {
         let finite = |numbers: &[f64]| numbers.iter().all(|number| number.is_finite());
         let marked = if self.kinds.len() == 1 { 0 } else { plain(&self.forms).count() };
-        let kind = |kind: &PhaseKind| {
-            kind.marks.len() == marked
-                && finite(&kind.marks)
-                && kind.coefficients.len() == self.exponents.len()
-                && kind.coefficients.iter().all(|&coefficient| coefficient >= 0.0 && coefficient.is_finite())
+        let sum = |sum: &PhaseSum| {
+            let kind = |kind: &Vec<f64>| {
+                kind.len() == sum.exponents.len()
+                    && kind.iter().all(|&coefficient| coefficient >= 0.0 && coefficient.is_finite())
+            };
+            sum.weight >= 0.0
+                && sum.weight.is_finite()
+                && sum.exponents.iter().all(|phase| phase.len() == width && finite(phase))
+                && sum.coefficients.len() == self.kinds.len()
+                && sum.coefficients.iter().all(kind)
         };
-        let form = |form: &Form| !matches!(form, Form::Logarithm { floor } if !(*floor > 0.0 && floor.is_finite()));
+        let form =
+            |form: &Form| !matches!(form, Form::Logarithm { floor } if !(*floor > 0.0 && floor.is_finite()));
         let sound = self.forms.len() == width
             && self.centres.len() == width
             && self.slopes.len() == width
             && self.forms.iter().all(form)
             && finite(&self.centres)
             && finite(&self.slopes)
-            && self.exponents.iter().all(|phase| phase.len() == width && finite(phase))
             && !self.kinds.is_empty()
-            && self.kinds.iter().all(kind);
+            && self.kinds.iter().all(|marks| marks.len() == marked && finite(marks))
+            && !self.sums.is_empty()
+            && self.sums.iter().all(sum);
         if sound { Ok(()) } else { Err("a phase does not fit the features".to_owned()) }
     }
 
     /// `T ≈ 5.02 + 3.1e-09 · n^3 / threads`, for each kind if there are several.
     pub(crate) fn formula(&self, name: impl Fn(usize) -> String) -> String {
-        let kinds = self.kinds.iter().map(|kind| {
-            let which = plain(&self.forms).zip(&kind.marks).filter(|(_, mark)| **mark != 0.0);
+        let Some(likeliest) = self.sums.first() else { return String::new() };
+        let kinds = self.kinds.iter().zip(&likeliest.coefficients).map(|(marks, coefficients)| {
+            let which = plain(&self.forms).zip(marks).filter(|(_, mark)| **mark != 0.0);
             let which: Vec<String> = which
                 .map(|(column, &mark)| match mark {
                     1.0 => name(column),
@@ -154,7 +186,7 @@ impl Phases {
                 })
                 .collect();
             let prefix = if which.is_empty() { String::new() } else { format!("{}: ", which.join(", ")) };
-            format!("{prefix}T ≈ {}", self.sum(kind, &name))
+            format!("{prefix}T ≈ {}", self.sum(&likeliest.exponents, coefficients, &name))
         });
         let mut text = kinds.collect::<Vec<_>>().join("; ");
         for (column, &slope) in self.slopes.iter().enumerate().filter(|(_, slope)| slope.abs() >= 5e-3) {
@@ -163,13 +195,14 @@ impl Phases {
         text
     }
 
-    fn sum(&self, kind: &PhaseKind, name: &impl Fn(usize) -> String) -> String {
+    fn sum(&self, phases: &[Vec<f64>], coefficients: &[f64], name: &impl Fn(usize) -> String) -> String {
         let mut texts = Vec::new();
-        for (phase, &coefficient) in self.exponents.iter().zip(&kind.coefficients) {
+        for (phase, &coefficient) in phases.iter().zip(coefficients) {
             if coefficient == 0.0 {
                 continue;
             }
-            let centred: f64 = phase.iter().zip(&self.centres).map(|(exponent, centre)| exponent * centre).sum();
+            let centred: f64 =
+                phase.iter().zip(&self.centres).map(|(exponent, centre)| exponent * centre).sum();
             let mut text = number(coefficient * (-centred).exp());
             for (column, &exponent) in phase.iter().enumerate().filter(|(_, exponent)| **exponent != 0.0) {
                 let base = match self.forms[column] {
@@ -185,7 +218,11 @@ impl Phases {
             texts.push(text);
         }
         let sum = texts.join(" + ");
-        if self.slopes.iter().any(|slope| *slope != 0.0) && texts.len() > 1 { format!("({sum})") } else { sum }
+        if self.slopes.iter().any(|slope| *slope != 0.0) && texts.len() > 1 {
+            format!("({sum})")
+        } else {
+            sum
+        }
     }
 }
 
@@ -264,7 +301,8 @@ impl Search {
         }
         let width = training.inputs.first().map_or(0, Vec::len);
         let forms: Vec<Form> = (0..width).map(|column| Form::of(training, column)).collect();
-        let numbers: Vec<usize> = (0..width).filter(|&column| !matches!(forms[column], Form::Plain)).collect();
+        let numbers: Vec<usize> =
+            (0..width).filter(|&column| !matches!(forms[column], Form::Plain)).collect();
         if numbers.is_empty() {
             return Err("no number could be a size".to_owned());
         }
@@ -335,7 +373,9 @@ impl Search {
         let columns: Vec<usize> = (0..self.forms.len()).collect();
         let rows: Vec<Vec<f64>> = inputs
             .iter()
-            .map(|row| columns.iter().map(|&column| Factor { column, form: self.forms[column] }.of(row)).collect())
+            .map(|row| {
+                columns.iter().map(|&column| Factor { column, form: self.forms[column] }.of(row)).collect()
+            })
             .collect();
         let logarithms: Vec<f64> = self.targets.iter().map(|target| target.ln()).collect();
         let problem = Problem {
@@ -355,36 +395,47 @@ impl Search {
         }
     }
 
-    /// The constant, and phases as long as they are worth their numbers. Several sums are followed at a time: the
+    /// Sums of a constant and one phase after the other, likely ones first. Several are followed at a time: the
     /// phase that is best alone is seldom one of the best two.
-    fn run(&self) -> Option<Found> {
-        let mut best = self.settle(vec![vec![FLAT; self.numbers.len()]])?;
-        let mut criterion = self.criterion(&best);
-        let mut followed = vec![best.phases.clone()];
-        while followed[0].len() < MOST_PHASES && best.error > EXACT * EXACT {
+    fn run(&self) -> Vec<(f64, Found)> {
+        let constant = vec![vec![FLAT; self.numbers.len()]];
+        let mut met = vec![(self.error(&[], &self.column(&constant[0])), constant.clone())];
+        let mut followed = vec![constant];
+        while followed.first().is_some_and(|phases| phases.len() < MOST_PHASES) {
             let mut longer: Vec<(f64, Vec<Phase>)> =
                 followed.iter().flat_map(|phases| self.extensions(phases)).collect();
-            keep_best(&mut longer, FOLLOWED);
+            keep_best(&mut longer, MET);
             longer.iter_mut().take(REFINED).for_each(|(error, phases)| self.refine(phases, error));
-            keep_best(&mut longer, FOLLOWED);
-            followed = longer.into_iter().map(|(_, phases)| phases).collect();
-            let settled = followed.iter().take(REFINED).filter_map(|phases| self.settle(phases.clone()));
-            let Some(found) = settled.min_by(|left, right| left.error.total_cmp(&right.error)) else { break };
-            let lower = self.criterion(&found);
-            if lower >= criterion {
-                break;
-            }
-            (best, criterion) = (found, lower);
+            keep_best(&mut longer, MET);
+            followed = longer.iter().take(FOLLOWED).map(|(_, phases)| phases.clone()).collect();
+            met.append(&mut longer);
         }
-        Some(best)
+        let total: f64 = self.weights.iter().sum();
+        let mut met: Vec<(f64, Vec<Phase>)> = met
+            .into_iter()
+            .map(|(error, phases)| (self.criterion(phases.len(), error / total), phases))
+            .collect();
+        keep_best(&mut met, LIKELY);
+        let mut found: Vec<(f64, Found)> = met
+            .into_iter()
+            .filter_map(|(_, phases)| self.settle(phases))
+            .map(|found| (self.criterion(found.phases.len(), found.error), found))
+            .collect();
+        found.sort_by(|left, right| left.0.total_cmp(&right.0));
+        let lowest = found.first().map_or(0.0, |(criterion, _)| *criterion);
+        found.iter_mut().for_each(|(criterion, _)| *criterion = (0.5 * (lowest - *criterion)).exp());
+        found.retain(|(weight, _)| *weight > UNLIKELY);
+        let sum: f64 = found.iter().map(|(weight, _)| weight).sum();
+        found.iter_mut().for_each(|(weight, _)| *weight /= sum);
+        found
     }
 
     /// The Bayesian information criterion; an exponent from a short list counts as half a number.
-    fn criterion(&self, found: &Found) -> f64 {
-        let phases = (found.phases.len() - 1) as f64;
+    fn criterion(&self, phases: usize, error: f64) -> f64 {
+        let phases = (phases - 1) as f64;
         let numbers = 0.5 * (self.numbers.len() + self.kinds.len()) as f64;
         let count = self.configurations;
-        count * found.error.max(EXACT * EXACT).ln() + (1.0 + phases * numbers) * count.ln()
+        count * error.max(EXACT * EXACT).ln() + (1.0 + phases * numbers) * count.ln()
     }
 
     /// The phases with one more, and the error of each: with every combination of exponents, or what is met on the
@@ -427,9 +478,8 @@ impl Search {
                     .filter(|&other| other != index)
                     .map(|other| self.column(&phases[other]))
                     .collect();
-                changed |= change(&mut phases[index], lowest, &mut |phase| {
-                    self.error(&others, &self.column(phase))
-                });
+                changed |=
+                    change(&mut phases[index], lowest, &mut |phase| self.error(&others, &self.column(phase)));
             }
             if !changed {
                 break;
@@ -501,20 +551,26 @@ impl Search {
         best.map(|(coefficients, error)| Found { phases, coefficients, error })
     }
 
-    fn phases(&self, found: Found) -> Phases {
+    fn phases(&self, found: Vec<(f64, Found)>) -> Phases {
         let width = self.forms.len();
         let exponents = |phase: &Phase| {
             let mut exponents = vec![0.0; width];
-            phase.iter().zip(&self.numbers).for_each(|(&place, &column)| exponents[column] = EXPONENTS[place]);
+            phase
+                .iter()
+                .zip(&self.numbers)
+                .for_each(|(&place, &column)| exponents[column] = EXPONENTS[place]);
             exponents
         };
-        let kind =
-            |(marks, coefficients): (&Vec<f64>, Vec<f64>)| PhaseKind { marks: marks.clone(), coefficients };
+        let sum = |(weight, found): (f64, Found)| PhaseSum {
+            weight,
+            exponents: found.phases.iter().map(exponents).collect(),
+            coefficients: found.coefficients,
+        };
         Phases {
             forms: self.forms.clone(),
             centres: self.centres.clone(),
-            exponents: found.phases.iter().map(exponents).collect(),
-            kinds: self.kinds.iter().zip(found.coefficients).map(kind).collect(),
+            kinds: self.kinds.clone(),
+            sums: found.into_iter().map(sum).collect(),
             slopes: self.slopes.clone(),
         }
     }
@@ -532,7 +588,8 @@ mod tests {
 
     fn fit(inputs: &[Vec<f64>], law: impl Fn(&[f64]) -> f64) -> Phases {
         let noise = |index: usize| 1.0 + 0.02 * ((index * 7 % 11) as f64 / 5.0 - 1.0);
-        let targets: Vec<f64> = inputs.iter().enumerate().map(|(index, row)| law(row) * noise(index)).collect();
+        let targets: Vec<f64> =
+            inputs.iter().enumerate().map(|(index, row)| law(row) * noise(index)).collect();
         let weights = vec![1.0; targets.len()];
         Phases::fit(&Training::plain(inputs, &targets, &weights)).unwrap()
     }
@@ -567,10 +624,8 @@ mod tests {
         let law = |row: &[f64]| if row[1] == 1.0 { 1e-6 * row[0] * row[0] } else { 0.5 + 1e-3 * row[0] };
         let targets: Vec<f64> = inputs.iter().map(|row| law(row)).collect();
         let weights = vec![1.0; targets.len()];
-        let roles = [
-            ColumnRole { feature: 0, role: Role::Number },
-            ColumnRole { feature: 1, role: Role::Level(0) },
-        ];
+        let roles =
+            [ColumnRole { feature: 0, role: Role::Number }, ColumnRole { feature: 1, role: Role::Level(0) }];
         let training = Training { roles: &roles, ..Training::plain(&inputs, &targets, &weights) };
         let found = Phases::fit(&training).unwrap();
         for far in [[64_000.0, 0.0], [64_000.0, 1.0]] {

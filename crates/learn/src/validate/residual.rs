@@ -59,6 +59,11 @@ impl Upwards {
     pub(crate) fn of(stretch: f64) -> Upwards {
         Upwards((1.0 - stretch.powi(-2)).max(0.0))
     }
+
+    /// A value raised to a higher one, wholly from a quarter beyond on; not lowered.
+    pub(crate) fn towards(self, value: f64, higher: f64) -> f64 {
+        if higher > value { value * (higher / value).powf((4.0 * self.0).min(1.0)) } else { value }
+    }
 }
 
 /// Quantiles of ln(truth/prediction) for a case inside the measured range.
