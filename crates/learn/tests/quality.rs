@@ -223,6 +223,40 @@ fn without_full_scale_runs_intervals_reach_upwards() {
     assert!(upwards >= 1.15 * downwards, "{upwards} {downwards}");
 }
 
+/// A cubic phase that is a sixth of the largest run seen, and nearly all of one eight times that size: the runs do
+/// not tell it from a square, and the interval says so.
+#[test]
+fn a_phase_that_hardly_shows_in_small_runs_is_within_the_interval() {
+    let (mut inside, mut cases) = (0, 0);
+    let law = |n: i64, cores: i64| 0.01 * n as f64 + 2e-9 * (n as f64).powi(3) / cores as f64;
+    for seed in 0..10 {
+        let mut random = Noise::new(seed);
+        let sizes = [100_i64, 160, 250, 400, 630, 1000];
+        let rows: Vec<_> = sizes
+            .into_iter()
+            .flat_map(|n| [1_i64, 2, 4].map(|cores| (n, cores)))
+            .enumerate()
+            .flat_map(|(group, run)| [(group, run); 2])
+            .map(|(group, (n, cores))| {
+                let seconds = law(n, cores) * (0.03 * random.normal()).exp();
+                row(vec![Value::Integer(n), Value::Integer(cores)], seconds, Scale::Sd, group as u64)
+            })
+            .collect();
+        let dataset = Dataset::new(Target::Walltime, columns(&["n", "cores"]), rows).unwrap();
+        let model = build(&dataset, &BuildOptions::default()).unwrap();
+        for n in [2000, 4000, 8000] {
+            for cores in [1, 2, 4] {
+                let case = case(&[("n", Value::Integer(n)), ("cores", Value::Integer(cores))]);
+                let (low, high) = model.predict(&case).unwrap().distribution.interval(0.9);
+                cases += 1;
+                inside += usize::from((low..=high).contains(&law(n, cores)));
+            }
+        }
+    }
+    println!("{inside} of {cases}");
+    assert!(10 * inside >= 7 * cases, "{inside} of {cases}");
+}
+
 /// A start of 50 ms before work of a few says little of how the work grows; work of seconds does.
 #[test]
 fn runs_that_are_mostly_start_up_are_said_to_be() {

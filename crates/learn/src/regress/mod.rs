@@ -11,7 +11,6 @@ mod linear;
 mod log_space;
 mod minimise;
 mod network;
-mod non_negative;
 mod penalty;
 mod phases;
 mod posynomial;

@@ -41,6 +41,21 @@ impl Squares {
         self.total += weight;
     }
 
+    /// Makes room for one column more.
+    pub(super) fn widen(&mut self) {
+        assert!(self.columns < MOST_COLUMNS);
+        self.columns += 1;
+    }
+
+    /// Adds a row's last column, where the others are added already.
+    pub(super) fn add_last(&mut self, values: impl Iterator<Item = f64>, own: f64, weight: f64) {
+        let last = self.columns - 1;
+        let weighted = weight * own;
+        self.sums[last] += weighted;
+        self.products[last].iter_mut().zip(values).for_each(|(product, value)| *product += weighted * value);
+        self.products[last][last] += weighted * own;
+    }
+
     /// The coefficients and the weighted squares of what they leave; `None` without a finite solution.
     pub(super) fn solve(&self) -> Option<(Vec<f64>, f64)> {
         let mut best: Option<(Vec<f64>, f64)> = None;
