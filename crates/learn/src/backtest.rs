@@ -14,7 +14,8 @@ use serde::{Serialize, Serializer};
 use crate::model::case_of;
 use crate::statistics::median;
 use crate::{
-    BuildOptions, Candidate, EvaluatedCase, Feature, LearnError, TargetModel, build, explain_candidates,
+    BuildOptions, Candidate, EvaluatedCase, Feature, Growth, LearnError, TargetModel, build,
+    explain_candidates,
 };
 
 /// Samples drawn for the intervals.
@@ -46,6 +47,8 @@ pub struct BacktestModel {
     pub name: String,
     /// Its formula, length scales or importances, if it has any.
     pub formula: Option<String>,
+    /// How the target grows with each number near the largest runs learned from.
+    pub growth: Vec<Growth>,
     /// Why it won.
     pub explanation: String,
 }
@@ -251,6 +254,7 @@ impl Backtest {
             model: BacktestModel {
                 name: model.winner().map(ToString::to_string).unwrap_or_default(),
                 formula: model.formula.clone(),
+                growth: model.growth.clone(),
                 explanation: model.explanation.clone(),
             },
             scores: scored.estimate,

@@ -8,6 +8,7 @@ use crate::describe::{
     unusable_warning, what_to_run,
 };
 use crate::ensemble::{Ensemble, Member, WORST, error};
+use crate::growth::growth_of;
 use crate::pipeline::Pipeline;
 use crate::prepare::{Prepared, without_disturbed};
 use crate::start_up::start_up_warning;
@@ -85,6 +86,7 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
         validation: plan.validation,
         winner,
         formula,
+        growth: Vec::new(),
         censored_runs: table.censored.len(),
         warnings: left_out_warnings(&table, &prepared),
         pipeline,
@@ -97,6 +99,7 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
         correction: None,
         reuse: None,
     };
+    built.growth = growth_of(&built, &table);
     let contradicted = censored_warning(&built, dataset, &table);
     built.warnings.extend(contradicted);
     built.warnings.extend(loss_warning(options.loss, &members));

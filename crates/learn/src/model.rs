@@ -15,7 +15,7 @@ use crate::pipeline::Pipeline;
 use crate::prepare::Beyond;
 use crate::transfer::{Correction, Reuse};
 use crate::validate::{Residuals, Upwards};
-use crate::{Candidate, Feature, LearnError, Measured};
+use crate::{Candidate, Feature, Growth, LearnError, Measured};
 
 /// Equally likely truths from which the cheapest request is found.
 const COST_POINTS: usize = 64;
@@ -70,6 +70,9 @@ pub struct TargetModel {
     pub explanation: String,
     /// The winner's formula, if it has one.
     pub formula: Option<String>,
+    /// How the target grows with each number near the largest runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub growth: Vec<Growth>,
     /// Runs killed at a limit, learned from as lower bounds.
     pub censored_runs: usize,
     /// What a person should know: runs left out, contradicted bounds.
@@ -288,7 +291,11 @@ impl TargetModel {
         let mut highest = SMALLEST;
         let quantiles = self.residuals.quantiles(upwards).map(|(level, logarithm)| {
             let own = value(logarithm);
-            let raised = if level > 0.5 { opinion(opinions, level).map(&believable) } else { None };
+            let raised = if level > 0.5 {
+                opinion(opinions, level).map(|said| believable(said * (logarithm - location).exp()))
+            } else {
+                None
+            };
             // Rounding must not put one below the last.
             highest = raised.map_or(own, |raised| upwards.towards(own, raised)).clamp(highest, LARGEST);
             (level, highest)
@@ -344,6 +351,10 @@ fn opinion(opinions: &[(f64, f64)], share: f64) -> Option<f64> {
 
 /// A row's cells by name; missing cells are left out.
 pub(crate) fn case_of(columns: &[Column], row: &Row) -> BTreeMap<String, Value> {
-    let cells = columns.iter().zip(&row.cells);
+    case_of_cells(columns, &row.cells)
+}
+
+pub(crate) fn case_of_cells(columns: &[Column], cells: &[Option<Value>]) -> BTreeMap<String, Value> {
+    let cells = columns.iter().zip(cells);
     cells.filter_map(|(column, cell)| cell.clone().map(|value| (column.name.clone(), value))).collect()
 }

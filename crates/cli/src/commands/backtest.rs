@@ -122,6 +122,9 @@ pub fn backtest(arguments: &arguments::Backtest, terminal: &Terminal) -> Result<
         terminal.print_text(&format!("Not used: {}.", each.collect::<Vec<_>>().join(", ")))?;
     }
     terminal.print_text(&backtest.model.explanation)?;
+    if let Some(growth) = crate::views::growth(&backtest.model.growth) {
+        terminal.print_text(&growth)?;
+    }
     match &backtest.model.formula {
         Some(formula) => terminal.print_text(formula),
         None => Ok(()),

@@ -25,6 +25,7 @@ struct Built<'a> {
     target: &'a Target,
     winner: Option<String>,
     formula: Option<String>,
+    growth: &'a [harp_learn::Growth],
     explanation: &'a str,
     scores: Option<&'a harp_core::Scores>,
     evidence: &'a harp_core::Evidence,
@@ -187,6 +188,7 @@ fn summary<'a>(model: &'a TargetModel, drift: Option<&'a Drift>) -> Built<'a> {
         target: &model.target,
         winner: winner_of(model),
         formula: crate::views::formula(model),
+        growth: &model.growth,
         explanation: &model.explanation,
         scores: model.winner().and_then(|winner| winner.scores.as_ref()),
         evidence: &model.evidence,
@@ -206,6 +208,7 @@ fn winner_of(model: &TargetModel) -> Option<String> {
 
 fn describe(model: &TargetModel, built: &Built<'_>) -> String {
     let mut lines = vec![format!("{}: {}", model.target, built.winner.as_deref().unwrap_or("no model"))];
+    lines.extend(crate::views::growth(&model.growth).map(|growth| format!("  {growth}")));
     lines.extend(built.formula.as_ref().map(|formula| format!("  {formula}")));
     let by_parts = built.comparison.is_some_and(|comparison| comparison.kept == Kept::Custom);
     if let Some(comparison) = built.comparison {

@@ -109,6 +109,7 @@ pub fn build_both_ways(
     custom.residuals = Residuals::of(&judged(&held), &Character::of(&Table::of(dataset)?));
     custom.evidence.validation_runs = held.len();
     custom.formula = Some(parts.rest.text(formula));
+    custom.growth.clear();
     custom.custom = Some(Box::new(parts));
     Ok(BothWays { basic, custom: Some(custom) })
 }

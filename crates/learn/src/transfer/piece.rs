@@ -142,6 +142,8 @@ pub(super) fn corrected_model(piece: Piece) -> TargetModel {
     widen(&mut model, &piece.table);
     look_at(&mut model, &piece.features, &[&piece.table]);
     model.correction = Some(Box::new(correction));
+    // These were another application's.
+    model.growth.clear();
     model
 }
 

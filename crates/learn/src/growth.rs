@@ -1,0 +1,109 @@
+//! How the target grows, in one line: the exponent of each number near the largest runs, whatever the model.
+
+use std::collections::BTreeMap;
+
+use harp_core::Value;
+use serde::{Deserialize, Serialize};
+
+use crate::model::case_of_cells;
+use crate::prepare::number_of;
+use crate::table::Table;
+use crate::{Measured, TargetModel};
+
+/// The share of the runs, those that took most, at which it is found, and most of these.
+const SHARE: f64 = 0.25;
+const MOST_ROWS: usize = 48;
+/// Up and down by this factor.
+const STEP: f64 = 1.5;
+/// Numbers with a smaller exponent hardly matter.
+const HARDLY: f64 = 0.05;
+
+/// How the target grows with a number where the runs are largest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Growth {
+    /// The number.
+    pub feature: String,
+    /// By how many percent the target grows when the number grows by one.
+    pub exponent: f64,
+}
+
+/// The mean exponent of every number that is used and always positive.
+pub(crate) fn growth_of(model: &TargetModel, table: &Table) -> Vec<Growth> {
+    let mut rows: Vec<usize> = (0..table.rows.len()).collect();
+    rows.sort_by(|&left, &right| {
+        table.rows[right].target.total_cmp(&table.rows[left].target).then(left.cmp(&right))
+    });
+    let share = (SHARE * rows.len() as f64).ceil() as usize;
+    rows.truncate(share.min(MOST_ROWS));
+    let cases: Vec<BTreeMap<String, Value>> =
+        rows.iter().map(|&row| case_of_cells(&table.columns, &table.rows[row].cells)).collect();
+    let numbers = model.features.iter().filter(|feature| {
+        let positive = matches!(feature.measured, Measured::Numbers { smallest, .. } if smallest > 0.0);
+        positive && feature.dropped.is_none()
+    });
+    let growth = numbers.filter_map(|feature| {
+        let exponents: Vec<f64> =
+            cases.iter().filter_map(|case| exponent(model, case, &feature.name)).collect();
+        let exponent = exponents.iter().sum::<f64>() / exponents.len() as f64;
+        exponent.is_finite().then(|| Growth { feature: feature.name.clone(), exponent })
+    });
+    growth.collect()
+}
+
+fn exponent(model: &TargetModel, case: &BTreeMap<String, Value>, feature: &str) -> Option<f64> {
+    let value = case.get(feature).and_then(number_of)?;
+    let logarithm = |value: f64| {
+        let mut case = case.clone();
+        case.insert(feature.to_owned(), Value::Real(value));
+        model.estimate_and_distance(&case).ok().map(|(estimate, _)| estimate.ln())
+    };
+    Some((logarithm(value * STEP)? - logarithm(value / STEP)?) / (2.0 * STEP.ln()))
+}
+
+/// `n^2.98 / threads^0.87, hardly with batch`: the steepest first; `None` of nothing.
+pub fn growth_in_words(growth: &[Growth]) -> Option<String> {
+    let mut sorted: Vec<&Growth> = growth.iter().collect();
+    sorted.sort_by(|left, right| {
+        right.exponent.total_cmp(&left.exponent).then(left.feature.cmp(&right.feature))
+    });
+    let (told, hardly): (Vec<&Growth>, Vec<&Growth>) =
+        sorted.into_iter().partition(|growth| growth.exponent.abs() >= HARDLY);
+    let mut text = String::new();
+    for growth in &told {
+        text.push_str(match (text.is_empty(), growth.exponent < 0.0) {
+            (true, false) => "",
+            (true, true) => "1 / ",
+            (false, false) => " · ",
+            (false, true) => " / ",
+        });
+        text.push_str(&format!("{}^{:.2}", growth.feature, growth.exponent.abs()));
+    }
+    let names: Vec<&str> = hardly.iter().map(|growth| growth.feature.as_str()).collect();
+    match (text.is_empty(), names.is_empty()) {
+        (true, true) => None,
+        (false, true) => Some(format!("like {text}")),
+        (false, false) => Some(format!("like {text}, hardly with {}", names.join(", "))),
+        (true, false) => Some(format!("hardly with {}", names.join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn growth(feature: &str, exponent: f64) -> Growth {
+        Growth { feature: feature.to_owned(), exponent }
+    }
+
+    #[test]
+    fn exponents_are_told_as_a_product() {
+        let all = [growth("batch", 0.01), growth("threads", -0.873), growth("n", 2.98), growth("steps", 1.0)];
+        assert_eq!(
+            growth_in_words(&all).unwrap(),
+            "like n^2.98 · steps^1.00 / threads^0.87, hardly with batch"
+        );
+        assert_eq!(growth_in_words(&all[1..2]).unwrap(), "like 1 / threads^0.87");
+        assert_eq!(growth_in_words(&all[..1]).unwrap(), "hardly with batch");
+        assert_eq!(growth_in_words(&[]), None);
+    }
+}
