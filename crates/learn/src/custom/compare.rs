@@ -14,8 +14,8 @@ use crate::{BuildOptions, LearnError, TargetModel, build};
 
 /// Most times the runs are split.
 const MOST_FOLDS: usize = 5;
-/// Errors this close are equal, as chance moves the mean of some dozen errors by as much: then fewer
-/// under-predictions decide.
+/// Errors this close are equal, as chance moves the mean of some dozen errors by as much: then the formula, which
+/// somebody knew to hold beyond what was run, is kept if its error is no larger, or if it under-predicts less.
 const EQUAL: f64 = 0.1;
 
 /// Which of the two is kept.
@@ -146,7 +146,7 @@ fn fit(
 }
 
 fn decide(basic: &Scores, custom: &Scores) -> (Kept, String) {
-    let better = custom.mape < (1.0 - EQUAL) * basic.mape;
+    let better = custom.mape <= basic.mape;
     let equal = custom.mape <= (1.0 + EQUAL) * basic.mape;
     let kept = if better || (equal && custom.upp < basic.upp) { Kept::Custom } else { Kept::Basic };
     let said = |name: &str, scores: &Scores| {

@@ -34,9 +34,8 @@ impl Squares {
         for left in 0..self.columns {
             let weighted = weight * row[left];
             self.sums[left] += weighted;
-            for right in 0..=left {
-                self.products[left][right] += weighted * row[right];
-            }
+            let products = self.products[left].iter_mut().zip(&row).take(left + 1);
+            products.for_each(|(product, value)| *product += weighted * value);
         }
         self.total += weight;
     }
