@@ -84,8 +84,8 @@ pub struct TargetModel {
     pub(crate) members: Vec<Member>,
     /// Where the truth may lie around its prediction.
     pub(crate) residuals: Residuals,
-    /// Sums of phases the runs allow, where no full-scale run was seen: a phase that hardly shows in small runs
-    /// may rule large ones.
+    /// Sums of phases the runs allow, where they explain them well: a phase that hardly shows in small runs may
+    /// rule larger ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) phases: Option<Box<Pipeline>>,
     /// The components it is put together from, where that is better than one model of the whole.
@@ -287,7 +287,7 @@ impl TargetModel {
             let exponent = (location + stretch * (logarithm - location)).clamp(-300.0, 300.0);
             believable((centre * exponent.exp()).clamp(SMALLEST, LARGEST))
         };
-        let upwards = if self.evidence.full_scale_runs == 0 { Upwards::of(stretch) } else { Upwards::NONE };
+        let upwards = Upwards::of(stretch);
         let mut highest = SMALLEST;
         let quantiles = self.residuals.quantiles(upwards).map(|(level, logarithm)| {
             let own = value(logarithm);

@@ -72,7 +72,7 @@ fn walltime_is_close_and_rarely_under() {
         // One run in ten is slowed by up to a half here: being rarely killed has its price.
         let (most_over, most_under) = match policy {
             Policy::Cost => (18.0, 12.0),
-            Policy::Upp { .. } => (30.0, 6.0),
+            Policy::Upp { .. } => (34.0, 5.5),
             Policy::Mae | Policy::Wtm => (100.0, 100.0),
         };
         assert!(series.request_mape < most_over && series.request_upp <= most_under, "{series:?}");
@@ -85,7 +85,7 @@ fn memory_is_close() {
         [|_, _, _| 2e6, |_, n, _| 2e6 + 8.0 * n, |_, n, precision| 30.0 * n * precision.sqrt()];
     for law in laws {
         let series = series(Policy::default(), memory(law));
-        assert!(series.estimate_mape < 4.0 && series.request_mape < 10.0, "{series:?}");
-        assert!(series.coverage >= 82.0 && series.request_upp <= 12.0 && series.ratio < 1.2, "{series:?}");
+        assert!(series.estimate_mape < 4.0 && series.request_mape < 11.0, "{series:?}");
+        assert!(series.coverage >= 85.0 && series.request_upp <= 10.0 && series.ratio < 1.2, "{series:?}");
     }
 }

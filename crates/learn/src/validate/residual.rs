@@ -41,7 +41,7 @@ const UNDISTURBED: f64 = 4.0;
 /// Upper quantiles are this many times as far where larger runs than any seen are predicted.
 const RAISED: f64 = 1.3;
 
-/// How much of a case lies beyond everything measured, from 0 to 1, where no full-scale run was seen.
+/// How much of a case lies beyond everything measured, from 0 to 1.
 ///
 /// What was said of the largest scaled-down runs tells how far off a law is that was taken farther, but
 /// not to which side: caches, memory and networks that small runs leave idle make large ones slower
@@ -53,8 +53,6 @@ const RAISED: f64 = 1.3;
 pub(crate) struct Upwards(f64);
 
 impl Upwards {
-    pub(crate) const NONE: Upwards = Upwards(0.0);
-
     /// Of a case with this many times the doubt there is inside the measured range.
     pub(crate) fn of(stretch: f64) -> Upwards {
         Upwards((1.0 - stretch.powi(-2)).max(0.0))
