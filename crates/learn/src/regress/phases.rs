@@ -66,42 +66,25 @@ impl Phases {
         Ok(phases)
     }
 
-    /// Each sum's weight and what it says.
-    fn said(&self, row: &[f64]) -> Vec<(f64, f64)> {
-        let place = |(column, &form): (usize, &Form)| Factor { column, form }.of(row) - self.centres[column];
-        let places: Vec<f64> = self.forms.iter().enumerate().map(place).collect();
-        let along = |numbers: &[f64]| numbers.iter().zip(&places).map(|(a, x)| a * x).sum::<f64>();
-        let factor = along(&self.slopes).min(700.0).exp();
-        let marks = if self.kinds.len() > 1 { marks(&self.forms, row) } else { Vec::new() };
-        let kind = self.kinds.iter().position(|kind| *kind == marks);
-        let said = |sum: &PhaseSum| {
-            let powers: Vec<f64> = sum.exponents.iter().map(|phase| along(phase).min(700.0).exp()).collect();
-            let of = |coefficients: &Vec<f64>| {
-                coefficients.iter().zip(&powers).map(|(coefficient, power)| coefficient * power).sum::<f64>()
-            };
-            let value = match kind {
-                Some(kind) => of(&sum.coefficients[kind]),
-                // Never seen: in the middle of those that were.
-                None => {
-                    let total: f64 = sum.coefficients.iter().map(|kind| of(kind).max(1e-300).ln()).sum();
-                    (total / self.kinds.len() as f64).exp()
-                }
-            };
-            (sum.weight, value * factor)
-        };
-        self.sums.iter().map(said).collect()
-    }
-
     /// What the likeliest sum says.
     pub(super) fn predict(&self, row: &[f64]) -> f64 {
-        self.said(row).first().map_or(f64::NAN, |(_, value)| *value)
+        self.sums.first().map_or(f64::NAN, |sum| self.at(row).value(sum))
     }
 
     /// What the sums that explain the runs about as well say, from low to high: the weight of each and its value.
     pub(crate) fn opinions(&self, row: &[f64]) -> Vec<(f64, f64)> {
-        let mut said = self.said(row);
+        let at = self.at(row);
+        let mut said: Vec<(f64, f64)> = self.sums.iter().map(|sum| (sum.weight, at.value(sum))).collect();
         said.sort_by(|left, right| left.1.total_cmp(&right.1));
         said
+    }
+
+    fn at(&self, row: &[f64]) -> At {
+        let place = |(column, &form): (usize, &Form)| Factor { column, form }.of(row) - self.centres[column];
+        let places: Vec<f64> = self.forms.iter().enumerate().map(place).collect();
+        let marks = if self.kinds.len() > 1 { marks(&self.forms, row) } else { Vec::new() };
+        let kind = self.kinds.iter().position(|kind| *kind == marks);
+        At { factor: power(&self.slopes, &places), kind, places }
     }
 
     pub(super) fn parameters(&self) -> usize {
@@ -190,6 +173,37 @@ impl Phases {
             sum
         }
     }
+}
+
+/// A row as sums see it.
+struct At {
+    places: Vec<f64>,
+    /// `None` of a combination of categories never seen.
+    kind: Option<usize>,
+    factor: f64,
+}
+
+impl At {
+    fn value(&self, sum: &PhaseSum) -> f64 {
+        let powers: Vec<f64> = sum.exponents.iter().map(|phase| power(phase, &self.places)).collect();
+        let of = |coefficients: &Vec<f64>| {
+            coefficients.iter().zip(&powers).map(|(coefficient, power)| coefficient * power).sum::<f64>()
+        };
+        let value = match self.kind {
+            Some(kind) => of(&sum.coefficients[kind]),
+            // In the middle of those that were seen.
+            None => {
+                let total: f64 = sum.coefficients.iter().map(|kind| of(kind).max(1e-300).ln()).sum();
+                (total / sum.coefficients.len() as f64).exp()
+            }
+        };
+        value * self.factor
+    }
+}
+
+/// exp(Σ exponent · place).
+fn power(exponents: &[f64], places: &[f64]) -> f64 {
+    exponents.iter().zip(places).map(|(exponent, place)| exponent * place).sum::<f64>().min(700.0).exp()
 }
 
 /// The columns that are no numbers.

@@ -2,6 +2,8 @@
 //! Bayesian information criterion tells how likely each is. Coefficients are least squares on relative errors;
 //! each combination of categories has its own where it has runs enough, else categories multiply the whole.
 
+use std::collections::BTreeSet;
+
 use super::non_negative::{MOST_COLUMNS, Squares};
 use super::{PhaseSum, Phases, marks, plain};
 use crate::regress::Training;
@@ -15,8 +17,11 @@ const EXPONENTS: [f64; 7] = [-1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0];
 const FLAT: usize = 1;
 /// And of 1.
 const LINEAR: usize = 3;
-/// How many sums are followed while phases are added, and how many of these are refined.
+/// How many sums are followed while phases are added, fewer where there are many numbers, and how many of these
+/// are refined.
 const FOLLOWED: usize = 12;
+const FEWEST_FOLLOWED: usize = 3;
+const FOLLOWED_NUMBERS: usize = 150;
 const REFINED: usize = 4;
 /// How many sums of each length are remembered, how many of all are fitted with care, and which are dropped
 /// again, relative to the likeliest.
@@ -74,7 +79,10 @@ impl<'a> Beside<'a> {
 fn keep_best(sums: &mut Vec<(f64, Vec<Phase>)>, most: usize) {
     sums.iter_mut().for_each(|(_, phases)| phases[1..].sort());
     sums.sort_by(|left, right| left.0.total_cmp(&right.0).then_with(|| left.1.cmp(&right.1)));
-    sums.dedup_by(|left, right| left.1 == right.1);
+    let mut kept: BTreeSet<&Vec<Phase>> = BTreeSet::new();
+    let first: Vec<bool> = sums.iter().map(|(_, phases)| kept.insert(phases)).collect();
+    let mut first = first.into_iter();
+    sums.retain(|_| first.next().unwrap_or(false));
     sums.truncate(most);
 }
 
@@ -214,13 +222,14 @@ impl Search {
         let first = Beside::of(self, [].iter()).error(&self.column(&constant[0]));
         let mut met = vec![(first, constant.clone())];
         let mut followed = vec![constant];
+        let most = (FOLLOWED_NUMBERS / self.numbers.len()).clamp(FEWEST_FOLLOWED, FOLLOWED);
         while followed.first().is_some_and(|phases| phases.len() < MOST_PHASES) {
             let mut longer: Vec<(f64, Vec<Phase>)> =
                 followed.iter().flat_map(|phases| self.extensions(phases)).collect();
             keep_best(&mut longer, MET);
-            longer.iter_mut().take(REFINED).for_each(|(error, phases)| self.refine(phases, error));
+            longer.iter_mut().take(REFINED.min(most)).for_each(|(error, phases)| self.refine(phases, error));
             keep_best(&mut longer, MET);
-            followed = longer.iter().take(FOLLOWED).map(|(_, phases)| phases.clone()).collect();
+            followed = longer.iter().take(most).map(|(_, phases)| phases.clone()).collect();
             met.append(&mut longer);
         }
         let total: f64 = self.weights.iter().sum();
@@ -256,11 +265,10 @@ impl Search {
     fn extensions(&self, phases: &[Phase]) -> Vec<(f64, Vec<Phase>)> {
         let beside = Beside::of(self, phases.iter());
         let width = self.numbers.len();
-        let longer = |phase: &Phase| phases.iter().cloned().chain([phase.clone()]).collect();
-        let mut extensions: Vec<(f64, Vec<Phase>)> = Vec::new();
+        let mut tried: Vec<(f64, Phase)> = Vec::new();
         let mut extend = |phase: &Phase, column: &[f64]| -> f64 {
             let error = beside.error(column);
-            extensions.push((error, longer(phase)));
+            tried.push((error, phase.clone()));
             error
         };
         if width <= EVERY_COMBINATION {
@@ -280,7 +288,10 @@ impl Search {
                 }
             }
         }
-        extensions
+        tried.sort_by(|left, right| left.0.total_cmp(&right.0).then_with(|| left.1.cmp(&right.1)));
+        tried.truncate(MET);
+        let longer = |phase: Phase| phases.iter().cloned().chain([phase]).collect();
+        tried.into_iter().map(|(error, phase)| (error, longer(phase))).collect()
     }
 
     /// Changes one exponent of each phase after the other as long as that helps.
