@@ -115,7 +115,8 @@ pub fn target_words(target: &Target) -> String {
 
 /// How the target grows, as a sentence.
 pub fn growth(growth: &[harp_learn::Growth]) -> Option<String> {
-    harp_learn::growth_in_words(growth).map(|words| format!("Near the largest runs it grows {words}."))
+    harp_learn::growth_in_words(growth)
+        .map(|words| format!("Near the largest runs it grows, on average, {words}."))
 }
 
 /// A model's formula, with the target in front instead of the general `T`.

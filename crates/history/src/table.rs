@@ -27,18 +27,22 @@ pub(crate) struct Rows<'a, R> {
     reader: csv::Reader<Chain<Cursor<Vec<u8>>, BufReader<R>>>,
     separator: u8,
     decimals: Decimals,
+    /// Added to lines: where they end with a carriage return too, the reader is still before the line feed when it
+    /// says where the next row begins.
+    behind: u64,
 }
 
 impl<'a, R: Read> Rows<'a, R> {
     pub(crate) fn open(file: &'a str, source: R) -> Result<Self, HistoryError> {
         let mut source = BufReader::new(source);
         let read = separator::of_header(&mut source);
-        let (head, separator) = read.map_err(|error| broken(file, &error.into()))?;
+        let (head, separator) = read.map_err(|error| broken(file, &error.into(), 0))?;
+        let behind = u64::from(head.ends_with(b"\r\n"));
         let source = Cursor::new(head).chain(source);
         let mut reader =
             csv::ReaderBuilder::new().delimiter(separator).trim(csv::Trim::All).from_reader(source);
-        let header = reader.headers().map_err(|error| broken(file, &error))?.clone();
-        let rows = Rows { file, header, reader, separator, decimals: Decimals::default() };
+        let header = reader.headers().map_err(|error| broken(file, &error, 0))?.clone();
+        let rows = Rows { file, header, reader, separator, decimals: Decimals::default(), behind };
         if rows.header.is_empty() {
             return Err(rows.wrong(1, "the file is empty; its first line must name each column once"));
         }
@@ -61,13 +65,13 @@ impl<'a, R: Read> Rows<'a, R> {
         let mut record = csv::StringRecord::new();
         match self.reader.read_record(&mut record) {
             Ok(true) => {
-                let line = record.position().map_or(1, csv::Position::line);
+                let line = record.position().map_or(1, csv::Position::line) + self.behind;
                 let pointed = self.decimals.read(self.separator, line, &record);
                 let pointed = pointed.map_err(|reason| self.wrong(line, reason))?;
                 Ok(Some((line, pointed.unwrap_or(record))))
             }
             Ok(false) => Ok(None),
-            Err(error) => Err(broken(self.file, &error)),
+            Err(error) => Err(broken(self.file, &error, self.behind)),
         }
     }
 
@@ -77,8 +81,8 @@ impl<'a, R: Read> Rows<'a, R> {
     }
 }
 
-fn broken(file: &str, error: &csv::Error) -> HistoryError {
-    let line = error.position().map_or(1, csv::Position::line);
+fn broken(file: &str, error: &csv::Error, behind: u64) -> HistoryError {
+    let line = error.position().map_or(1, csv::Position::line) + behind;
     let reason = match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             format!("this row has {len} cells, the header has {expected_len}; give every row as many")
@@ -166,6 +170,7 @@ mod tests {
     fn bad_tables_name_the_line() {
         let message = |text: &str| read_cases("c.csv", text.as_bytes()).unwrap_err().to_string();
         assert!(message("n,m\n1,2\n1\n").starts_with("c.csv:3:"), "{}", message("n,m\n1,2\n1\n"));
+        assert!(message("n,m\r\n1,2\r\n1\r\n").starts_with("c.csv:3:"), "{}", message("n,m\r\n1,2\r\n1\r\n"));
         assert!(message("n,n\n1,2\n").contains("`n` occurs twice"));
         assert!(message("n,\n1,2\n").contains("no name"));
         assert!(message("").contains("c.csv:1: the file is empty"), "{}", message(""));

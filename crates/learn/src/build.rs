@@ -108,11 +108,13 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
     Ok(built)
 }
 
-/// Whether sums of phases did about as well as the best model on what they had not seen.
+/// Whether sums of phases did about as well as the best model on what they had not seen, or could not be judged, as
+/// there are too few runs to spare some.
 fn phases_credible(verdicts: &[Verdict]) -> bool {
     let error = |model: ModelKind| fullest(verdicts, model).and_then(|(_, outcome)| error(model, outcome));
     let lowest = ModelKind::ALL.into_iter().filter_map(error).fold(f64::INFINITY, f64::min);
-    error(ModelKind::Phases).is_some_and(|error| error <= WORST * lowest)
+    fullest(verdicts, ModelKind::Phases).is_none()
+        || error(ModelKind::Phases).is_some_and(|error| error <= WORST * lowest)
 }
 
 /// The rows that are learned from.

@@ -27,7 +27,7 @@ pub struct Growth {
     pub exponent: f64,
 }
 
-/// The mean exponent of every number that is used and always positive.
+/// The mean exponent of every number that is used and never negative, where it is not 0.
 pub(crate) fn growth_of(model: &TargetModel, table: &Table) -> Vec<Growth> {
     let mut rows: Vec<usize> = (0..table.rows.len()).collect();
     rows.sort_by(|&left, &right| {
@@ -38,7 +38,7 @@ pub(crate) fn growth_of(model: &TargetModel, table: &Table) -> Vec<Growth> {
     let cases: Vec<BTreeMap<String, Value>> =
         rows.iter().map(|&row| case_of_cells(&table.columns, &table.rows[row].cells)).collect();
     let numbers = model.features.iter().filter(|feature| {
-        let positive = matches!(feature.measured, Measured::Numbers { smallest, .. } if smallest > 0.0);
+        let positive = matches!(feature.measured, Measured::Numbers { smallest, .. } if smallest >= 0.0);
         positive && feature.dropped.is_none()
     });
     let growth = numbers.filter_map(|feature| {
@@ -51,7 +51,7 @@ pub(crate) fn growth_of(model: &TargetModel, table: &Table) -> Vec<Growth> {
 }
 
 fn exponent(model: &TargetModel, case: &BTreeMap<String, Value>, feature: &str) -> Option<f64> {
-    let value = case.get(feature).and_then(number_of)?;
+    let value = case.get(feature).and_then(number_of).filter(|value| *value > 0.0)?;
     let logarithm = |value: f64| {
         let mut case = case.clone();
         case.insert(feature.to_owned(), Value::Real(value));

@@ -6,7 +6,7 @@ mod common;
 
 use common::{Noise, case, columns, row, sweep};
 use harp_core::{Dataset, Policy, Scale, Target, Value};
-use harp_learn::{BuildOptions, ModelKind, build};
+use harp_learn::{BuildOptions, Candidate, ModelKind, build};
 
 fn options(policy: Policy) -> BuildOptions {
     BuildOptions { policy, ..BuildOptions::default() }
@@ -221,6 +221,33 @@ fn without_full_scale_runs_intervals_reach_upwards() {
     };
     let (upwards, downwards) = sides(4000);
     assert!(upwards >= 1.15 * downwards, "{upwards} {downwards}");
+}
+
+/// One full-scale run is needed to judge, and every model that learns from small runs is judged by it.
+#[test]
+fn with_one_full_scale_run_every_kind_of_law_competes() {
+    let mut random = Noise::new(1);
+    let mut rows = Vec::new();
+    for n in [100_i64, 200, 400, 800, 6400] {
+        for cores in [1_i64, 2, 4] {
+            let scale = if n == 6400 { Scale::Fs } else { Scale::Sd };
+            if scale == Scale::Fs && cores > 1 {
+                continue;
+            }
+            let seconds = (5.0 + 1e-5 * (n * n) as f64 / cores as f64) * (0.02 * random.normal()).exp();
+            let cells = vec![Value::Integer(n), Value::Integer(cores)];
+            rows.push(row(cells, seconds, scale, rows.len() as u64));
+        }
+    }
+    let dataset = Dataset::new(Target::Walltime, columns(&["n", "cores"]), rows).unwrap();
+    let model = build(&dataset, &BuildOptions::default()).unwrap();
+    for kind in [ModelKind::Posynomial, ModelKind::Phases, ModelKind::TrendProcess] {
+        let judged = |candidate: &&Candidate| candidate.model == kind && candidate.scores.is_some();
+        assert!(model.candidates.iter().any(|candidate| judged(&candidate)), "{kind}");
+    }
+    let case = case(&[("n", Value::Integer(6400)), ("cores", Value::Integer(4))]);
+    let said = model.predict(&case).unwrap().estimate;
+    assert!((said / (5.0 + 1e-5 * 6400f64.powi(2) / 4.0) - 1.0).abs() < 0.15, "{said}");
 }
 
 /// A cubic phase that is a sixth of the largest run seen, and nearly all of one eight times that size: the runs do

@@ -81,8 +81,10 @@ pub(crate) fn judge(
         }
     };
     let prepared: Vec<Prepared> = (0..plan.trainings.len()).into_par_iter().map(prepare).collect();
+    // With one full-scale configuration, which is needed to judge, there is no mix of all others: then every model
+    // learns from the scaled-down runs.
+    let whole = !plan.mixes.iter().any(|(mix, judged)| *mix == Mix::EVERYTHING && judged.is_ok());
     let judges = |model: ModelKind, mix: Mix| {
-        let whole = plan.mixes.iter().all(|(other, _)| *other != Mix::EVERYTHING);
         model.in_every_mix() == (mix != Mix::EVERYTHING)
             || plan.validation == Validation::LeaveOneOut
             || (whole && mix.full_scale_percent == 0)
@@ -161,6 +163,11 @@ fn unfit(model: ModelKind, table: &Table, character: &Character) -> Option<Strin
             if !table.rows.iter().any(|row| row.full_scale) =>
         {
             Some("exponents that change with size need a full-scale run to hold them".to_owned())
+        }
+        ModelKind::CurvedProcess | ModelKind::CurvedBoosting | ModelKind::CurvesProcess
+            if table.groups_among((0..rows).filter(|&row| table.rows[row].full_scale)) == 1 =>
+        {
+            Some("the only full-scale configuration is needed to judge".to_owned())
         }
         _ => None,
     }
