@@ -18,6 +18,9 @@ const STEP: f64 = 1.5;
 /// Numbers with a smaller exponent hardly matter.
 const HARDLY: f64 = 0.05;
 
+/// More names of these are only counted.
+const MOST_NAMES: usize = 6;
+
 /// How the target grows with a number where the runs are largest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Growth {
@@ -78,7 +81,11 @@ pub fn growth_in_words(growth: &[Growth]) -> Option<String> {
         });
         text.push_str(&format!("{}^{:.2}", growth.feature, growth.exponent.abs()));
     }
-    let names: Vec<&str> = hardly.iter().map(|growth| growth.feature.as_str()).collect();
+    let mut names: Vec<String> = hardly.iter().map(|growth| growth.feature.clone()).collect();
+    if names.len() > MOST_NAMES {
+        let others = names.split_off(MOST_NAMES - 1).len();
+        names.push(format!("{others} others"));
+    }
     match (text.is_empty(), names.is_empty()) {
         (true, true) => None,
         (false, true) => Some(format!("like {text}")),
@@ -105,5 +112,7 @@ mod tests {
         assert_eq!(growth_in_words(&all[1..2]).unwrap(), "like 1 / threads^0.87");
         assert_eq!(growth_in_words(&all[..1]).unwrap(), "hardly with batch");
         assert_eq!(growth_in_words(&[]), None);
+        let many: Vec<Growth> = (0..9).map(|index| growth(&format!("x{index}"), 0.0)).collect();
+        assert_eq!(growth_in_words(&many).unwrap(), "hardly with x0, x1, x2, x3, x4, 4 others");
     }
 }
