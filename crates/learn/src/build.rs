@@ -72,7 +72,7 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
         full_scale_runs: learned(true),
         validation_runs: validation_rows.len(),
     };
-    let phases = phases_credible(&verdicts)
+    let phases = (options.models.contains(&ModelKind::Phases) && phases_credible(&verdicts))
         .then(|| Pipeline::fit(ModelKind::Phases, &prepared, options, options.seed).ok().map(Box::new))
         .flatten();
     let mut built = TargetModel {

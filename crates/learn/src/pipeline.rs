@@ -60,10 +60,14 @@ impl Pipeline {
 
     /// The prediction, and how far beyond the measured range the case lies.
     pub(crate) fn predict(&self, cells: &[Option<&Value>]) -> (f64, Beyond) {
-        let encoded = self.encoder.encode(cells);
-        let row: Vec<f64> = self.kept.iter().filter_map(|&column| encoded.get(column).copied()).collect();
         let beyond = self.bounds.beyond(cells);
-        (self.bounds.clip(self.apply(&row), beyond), beyond)
+        (self.bounds.clip(self.apply(&self.row(cells)), beyond), beyond)
+    }
+
+    /// The kept columns of a case.
+    fn row(&self, cells: &[Option<&Value>]) -> Vec<f64> {
+        let encoded = self.encoder.encode(cells);
+        self.kept.iter().filter_map(|&column| encoded.get(column).copied()).collect()
     }
 
     /// What the fitted model says of kept columns.
@@ -76,18 +80,14 @@ impl Pipeline {
 
     /// The logarithm of what the model itself says, not clipped to what was measured.
     pub(crate) fn fitted_logarithm(&self, cells: &[Option<&Value>]) -> f64 {
-        let encoded = self.encoder.encode(cells);
-        let row: Vec<f64> = self.kept.iter().filter_map(|&column| encoded.get(column).copied()).collect();
-        self.fitted.predict(&row).max(1e-300).ln()
+        self.fitted.predict(&self.row(cells)).max(1e-300).ln()
     }
 
     /// What sums of phases that explain the runs about as well as the likeliest say of a case, from low to high,
     /// each with its weight; none of other models.
     pub(crate) fn opinions(&self, cells: &[Option<&Value>]) -> Vec<(f64, f64)> {
         let Fitted::Phases(phases) = &self.fitted else { return Vec::new() };
-        let encoded = self.encoder.encode(cells);
-        let row: Vec<f64> = self.kept.iter().filter_map(|&column| encoded.get(column).copied()).collect();
-        phases.opinions(&row)
+        phases.opinions(&self.row(cells))
     }
 
     /// How many features it was learned with.

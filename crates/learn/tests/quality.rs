@@ -6,7 +6,7 @@ mod common;
 
 use common::{Noise, case, columns, row, sweep};
 use harp_core::{Dataset, Policy, Scale, Target, Value};
-use harp_learn::{BuildOptions, Candidate, ModelKind, build};
+use harp_learn::{BuildOptions, ModelKind, build};
 
 fn options(policy: Policy) -> BuildOptions {
     BuildOptions { policy, ..BuildOptions::default() }
@@ -242,8 +242,8 @@ fn with_one_full_scale_run_every_kind_of_law_competes() {
     let dataset = Dataset::new(Target::Walltime, columns(&["n", "cores"]), rows).unwrap();
     let model = build(&dataset, &BuildOptions::default()).unwrap();
     for kind in [ModelKind::Posynomial, ModelKind::Phases, ModelKind::TrendProcess] {
-        let judged = |candidate: &&Candidate| candidate.model == kind && candidate.scores.is_some();
-        assert!(model.candidates.iter().any(|candidate| judged(&candidate)), "{kind}");
+        let mut candidates = model.candidates.iter();
+        assert!(candidates.any(|row| row.model == kind && row.scores.is_some()), "{kind}");
     }
     let case = case(&[("n", Value::Integer(6400)), ("cores", Value::Integer(4))]);
     let said = model.predict(&case).unwrap().estimate;

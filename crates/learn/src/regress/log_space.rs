@@ -47,14 +47,10 @@ impl LogSpace {
 
     /// Whether it fits rows of the given width.
     pub(super) fn check(&self, width: usize) -> Result<(), String> {
-        let form = |form: &Form| match *form {
-            Form::Logarithm { floor } => floor > 0.0 && floor.is_finite(),
-            Form::LogarithmOfOnePlus | Form::Plain => true,
-        };
         let sound = self.forms.len() == width
             && self.means.len() == width
             && self.deviations.len() == width
-            && self.forms.iter().all(form)
+            && self.forms.iter().all(Form::is_sound)
             && self.means.iter().all(|mean| mean.is_finite())
             && self.deviations.iter().all(|&deviation| deviation > 0.0 && deviation.is_finite());
         if sound { Ok(()) } else { Err(format!("the logarithms do not fit {width} columns")) }
@@ -62,6 +58,14 @@ impl LogSpace {
 }
 
 impl Form {
+    /// Whether it gives numbers.
+    pub(super) fn is_sound(&self) -> bool {
+        match *self {
+            Form::Logarithm { floor } => floor > 0.0 && floor.is_finite(),
+            Form::LogarithmOfOnePlus | Form::Plain => true,
+        }
+    }
+
     /// How a column of the training rows enters.
     pub(super) fn of(training: &Training<'_>, column: usize) -> Form {
         let values = || training.inputs.iter().map(move |row| row[column]);

@@ -108,12 +108,10 @@ impl Phases {
                 && sum.coefficients.len() == self.kinds.len()
                 && sum.coefficients.iter().all(kind)
         };
-        let form =
-            |form: &Form| !matches!(form, Form::Logarithm { floor } if !(*floor > 0.0 && floor.is_finite()));
         let sound = self.forms.len() == width
             && self.centres.len() == width
             && self.slopes.len() == width
-            && self.forms.iter().all(form)
+            && self.forms.iter().all(Form::is_sound)
             && finite(&self.centres)
             && finite(&self.slopes)
             && !self.kinds.is_empty()
