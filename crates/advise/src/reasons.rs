@@ -1,6 +1,6 @@
 //! Figures in sentences: why this plan, what else there was, and how near a miss is.
 
-use harp_core::{Money, Seconds};
+use harp_core::{Money, Seconds, counted};
 use harp_site::{Scheduler, Site, format_amount};
 
 use crate::choose::{choose, point};
@@ -227,10 +227,6 @@ fn name(plan: &Plan) -> String {
         Some(partition) => format!("{} in {partition}", plan.allocation),
         None => plan.allocation.to_string(),
     }
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 fn was(count: usize, noun: &str) -> String {

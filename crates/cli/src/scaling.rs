@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use harp_core::{Dataset, Observed, Row, Scale, Value};
 use harp_learn::{Measured, TargetModel};
-use harp_report::text::{feature as feature_text, is_bytes};
+use harp_report::text::{feature as feature_text, is_bytes, plural};
 use harp_report::{
     AxisView, CurvePoint, Estimate, MeasuredPoint, Quantity, ScalingSeries, ScalingView, TestPoint,
 };
@@ -202,7 +202,7 @@ impl<'a> Curve<'a> {
             text.push_str("; dots: runs at other values, scaled by the model's ratio");
         }
         if left_out > 0 {
-            text.push_str(&format!("; {left_out} runs too far away to scale are not shown"));
+            text.push_str(&format!("; not shown, as too far away to scale: {}", plural(left_out, "run")));
         }
         text
     }

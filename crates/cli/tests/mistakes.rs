@@ -349,7 +349,7 @@ fn a_case_to_be_predicted_is_never_learned_from() {
     fs::write(here.join("harp.toml"), GOOD).unwrap();
     let output = support::run(here, &["run"], 0);
     assert!(
-        support::stderr(&output).contains("1 runs of cases that are now to be predicted"),
+        support::stderr(&output).contains("now to be predicted (scale test): 1 run"),
         "{}",
         support::stderr(&output)
     );

@@ -68,9 +68,8 @@ impl Allocation {
 impl fmt::Display for Allocation {
     /// `2 cores, 4.00 GiB`, or `whole node` when nothing was asked for.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counted = |count: Option<u32>, noun: &str| {
-            count.map(|count| format!("{count} {noun}{}", if count == 1 { "" } else { "s" }))
-        };
+        let counted =
+            |count: Option<u32>, noun: &str| count.map(|count| crate::counted(count as usize, noun));
         let parts: Vec<String> = [
             counted(self.nodes, "node"),
             counted(self.tasks, "task"),

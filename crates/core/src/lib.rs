@@ -6,6 +6,7 @@
 
 mod allocation;
 mod configuration;
+mod count;
 mod dataset;
 mod descriptors;
 mod distribution;
@@ -26,6 +27,7 @@ mod usage;
 
 pub use allocation::Allocation;
 pub use configuration::{Configuration, ConfigurationKey};
+pub use count::counted;
 pub use dataset::{Column, Dataset, DatasetError, Observed, Row, Target};
 pub use descriptors::Descriptors;
 pub use distribution::{Distribution, DistributionError};

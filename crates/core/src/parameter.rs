@@ -6,6 +6,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+/// Real numbers of this size are written out; hundreds of digits tell nobody anything.
+const WRITTEN_OUT: std::ops::Range<f64> = 1e-12..1e21;
+
 /// One value of a parameter: a whole number, a real number, a truth value or a text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -60,7 +63,10 @@ impl fmt::Display for Value {
         match self {
             Value::Boolean(truth) => formatter.pad(&truth.to_string()),
             Value::Integer(number) => formatter.pad(&number.to_string()),
-            Value::Real(number) => formatter.pad(&number.to_string()),
+            Value::Real(number) if WRITTEN_OUT.contains(&number.abs()) || *number == 0.0 => {
+                formatter.pad(&number.to_string())
+            }
+            Value::Real(number) => formatter.pad(&format!("{number:e}")),
             Value::Text(text) => formatter.pad(text),
         }
     }
@@ -135,6 +141,13 @@ mod tests {
         assert_eq!(Value::from_text("pow"), Value::Text("pow".into()));
         assert_eq!(Value::from_text("nan"), Value::Text("nan".into()));
         assert_eq!(Value::from_text("inf"), Value::Text("inf".into()));
+    }
+
+    #[test]
+    fn numbers_are_written_out_as_far_as_people_read_them() {
+        let written = [0.0, -0.5, 1e-7, 1e20, 1e300, -1e-298].map(|number| Value::Real(number).to_string());
+        assert_eq!(written, ["0", "-0.5", "0.0000001", "100000000000000000000", "1e300", "-1e-298"]);
+        assert_eq!(Value::from_text(&written[4]), Value::Real(1e300));
     }
 
     #[test]

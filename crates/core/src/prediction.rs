@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Distribution, Target, Value};
+use crate::{Distribution, Target, Value, counted};
 
 /// How many times beyond the measured range is far.
 const FAR: f64 = 10.0;
@@ -22,12 +22,10 @@ impl Evidence {
     /// The runs it learned from, `24 scaled-down and 8 full-scale runs`; a kind of which there are none is
     /// not spoken of.
     pub fn runs_in_words(&self) -> String {
-        let runs =
-            |count: usize, kind: &str| format!("{count} {kind} run{}", if count == 1 { "" } else { "s" });
         match (self.scaled_down_runs, self.full_scale_runs) {
-            (small, 0) => runs(small, "scaled-down"),
-            (0, full) => runs(full, "full-scale"),
-            (small, full) => format!("{small} scaled-down and {}", runs(full, "full-scale")),
+            (small, 0) => counted(small, "scaled-down run"),
+            (0, full) => counted(full, "full-scale run"),
+            (small, full) => format!("{small} scaled-down and {}", counted(full, "full-scale run")),
         }
     }
 }

@@ -13,6 +13,7 @@ use serde::{Serialize, Serializer};
 
 use crate::model::case_of;
 use crate::statistics::median;
+use crate::table::TARGETS;
 use crate::{
     BuildOptions, Candidate, EvaluatedCase, Feature, Growth, LearnError, TargetModel, build,
     explain_candidates,
@@ -286,9 +287,14 @@ fn doubts(
 ) -> Vec<String> {
     let mut doubts = Vec::new();
     let asked = dataset.rows.iter().filter(|row| row.scale == Scale::Test);
-    let left_out = asked.filter(|row| row.observed.exact().is_some_and(|actual| actual <= 0.0)).count();
-    if left_out > 0 {
-        doubts.push(format!("test rows whose target is not positive were left out: {left_out}"));
+    let left_out = asked.filter(|row| row.observed.exact().is_some_and(|actual| !TARGETS.contains(&actual)));
+    match left_out.count() {
+        0 => {}
+        rows => doubts.push(format!(
+            "test rows left out, as their target is not a number between {:e} and {:e}: {rows}",
+            TARGETS.start(),
+            TARGETS.end()
+        )),
     }
     let mut unseen: BTreeMap<&str, usize> = BTreeMap::new();
     for outside in cases.iter().flat_map(|case| &case.prediction.out_of_range) {
@@ -302,11 +308,12 @@ fn doubts(
             .push(format!("in {count} of {of} test rows `{feature}` is what it was in no run learned from"));
     }
     for (feature, far) in far_numbers(cases) {
-        let (low, high) = far.measured;
+        let (low, high) = (Value::Real(far.measured.0), Value::Real(far.measured.1));
         doubts.push(format!(
             "in {} of {of} test rows `{feature}` is far outside the {low} to {high} of the runs learned from, {} at \
              the farthest: `harp predict` would refuse them",
-            far.rows, far.farthest
+            far.rows,
+            Value::Real(far.farthest)
         ));
     }
     let width = |case: &EvaluatedCase| {

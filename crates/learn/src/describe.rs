@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use harp_core::{Dataset, Evidence, Loss, Policy, Target, Value};
+use harp_core::{Dataset, Evidence, Loss, Policy, Target, Value, counted};
 
 use crate::model::case_of;
 use crate::pipeline::Pipeline;
@@ -113,22 +113,18 @@ pub(crate) fn explain(
                 .to_owned()
         }
     };
-    let runs = |count: usize, kind: &str| format!("{count} {kind} run{}", if count == 1 { "" } else { "s" });
+    let runs = |kind: &str| counted(evidence.validation_runs, kind);
     let on = match validation {
-        Validation::FullScale => runs(evidence.validation_runs, "full-scale"),
+        Validation::FullScale => runs("full-scale run"),
         Validation::FullScaleAndLargest => {
-            format!(
-                "{} (full-scale and the largest scaled-down)",
-                runs(evidence.validation_runs, "").replace("  ", " ")
-            )
+            format!("{} (full-scale and the largest scaled-down)", runs("run"))
         }
-        Validation::Largest => format!(
-            "the largest {} (there are no full-scale runs)",
-            runs(evidence.validation_runs, "scaled-down")
-        ),
-        Validation::LeaveOneOut => {
-            format!("all {}, each left out in turn", runs(evidence.validation_runs, "").replace("  ", " "))
+        Validation::Largest => {
+            let of = runs("scaled-down run");
+            let of = of.strip_prefix("1 ").map_or_else(|| of.clone(), str::to_owned);
+            format!("the largest {of} (there are no full-scale runs)")
         }
+        Validation::LeaveOneOut => format!("all {}, each left out in turn", runs("run")),
     };
     let own = scores.mape;
     let alternative = candidates
@@ -220,8 +216,8 @@ pub(crate) fn left_out_warnings(table: &Table, prepared: &Prepared) -> Vec<Strin
 pub(crate) fn unusable_warning(table: &Table) -> Option<String> {
     (table.unusable > 0).then(|| {
         format!(
-            "skipped {} rows whose target is not a positive number between {:e} and {:e}",
-            table.unusable,
+            "skipped {} whose target is not a positive number between {:e} and {:e}",
+            counted(table.unusable, "row"),
             TARGETS.start(),
             TARGETS.end()
         )
@@ -291,9 +287,9 @@ pub(crate) fn censored_warning(model: &TargetModel, dataset: &Dataset, table: &T
     }
     let (estimate, bound) = worst?;
     Some(format!(
-        "{below} of {} runs killed at a limit needed more than the model predicts for them, for example {} \
+        "{below} of {} killed at a limit needed more than the model predicts for them, for example {} \
          predicted and at least {} needed: predictions near them are too low",
-        table.censored.len(),
+        counted(table.censored.len(), "run"),
         quantity(&model.target, estimate),
         quantity(&model.target, bound),
     ))

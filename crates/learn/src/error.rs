@@ -1,6 +1,6 @@
 //! What can go wrong between a table of runs and a prediction. Every message says what to do next.
 
-use harp_core::Target;
+use harp_core::{Target, counted};
 use thiserror::Error;
 
 /// Why there is no model or no prediction.
@@ -8,8 +8,9 @@ use thiserror::Error;
 pub enum LearnError {
     /// Too few different configurations finished to learn anything from.
     #[error(
-        "{target}: {configurations} different configurations finished ({runs} runs, {censored} killed at a \
-         limit), at least {needed} are needed; {advice}"
+        "{target}: {configurations} different configurations finished ({}, {censored} killed at a limit), at \
+         least {needed} are needed; {advice}",
+        counted(*runs, "run")
     )]
     NotEnoughEvidence {
         /// What was to be learned.

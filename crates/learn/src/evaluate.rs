@@ -4,6 +4,7 @@ use harp_core::{Dataset, Prediction, Reexecution, Row, Scores};
 use rayon::prelude::*;
 
 use crate::model::case_of;
+use crate::table::TARGETS;
 use crate::{LearnError, TargetModel};
 
 /// Sums and logarithms are off by no more than this.
@@ -58,7 +59,7 @@ impl TargetModel {
         let (mut known, mut censored_runs) = (Vec::new(), 0);
         for (index, row) in dataset.rows.iter().enumerate().filter(|(_, row)| wanted(row)) {
             match row.observed.exact() {
-                Some(actual) if actual > 0.0 => known.push((index, row, actual)),
+                Some(actual) if TARGETS.contains(&actual) => known.push((index, row, actual)),
                 Some(_) => {}
                 None => censored_runs += 1,
             }

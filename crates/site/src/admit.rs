@@ -1,6 +1,6 @@
 //! Which node types and partitions admit a request, and why the others do not.
 
-use harp_core::{Allocation, Bytes, Seconds};
+use harp_core::{Allocation, Bytes, Seconds, counted};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -54,7 +54,7 @@ pub enum RefusalReason {
         name: String,
     },
     /// More cores than a job can have on a node.
-    #[error("{} asked for, a node gives {available}", counted(*asked, "core"))]
+    #[error("{} asked for, a node gives {available}", counted(*asked as usize, "core"))]
     TooManyCores {
         /// Cores asked for.
         asked: u32,
@@ -81,7 +81,7 @@ pub enum RefusalReason {
         share: Bytes,
     },
     /// More GPUs than a node has.
-    #[error("{} asked for, a node has {available}", counted(*asked, "GPU"))]
+    #[error("{} asked for, a node has {available}", counted(*asked as usize, "GPU"))]
     TooManyGpus {
         /// GPUs asked for.
         asked: u32,
@@ -89,7 +89,7 @@ pub enum RefusalReason {
         available: u32,
     },
     /// Fewer GPUs than the partition is for.
-    #[error("{} asked for, the partition is for jobs with at least {least}", counted(*asked, "GPU"))]
+    #[error("{} asked for, the partition is for jobs with at least {least}", counted(*asked as usize, "GPU"))]
     TooFewGpus {
         /// GPUs asked for.
         asked: u32,
@@ -111,7 +111,7 @@ pub enum RefusalReason {
         asked: String,
     },
     /// More nodes than admitted.
-    #[error("{} asked for, at most {most} are admitted", counted(*asked, "node"))]
+    #[error("{} asked for, at most {most} are admitted", counted(*asked as usize, "node"))]
     TooManyNodes {
         /// Nodes asked for.
         asked: u32,
@@ -119,7 +119,7 @@ pub enum RefusalReason {
         most: u32,
     },
     /// Fewer nodes than admitted.
-    #[error("{} asked for, at least {least} are needed", counted(*asked, "node"))]
+    #[error("{} asked for, at least {least} are needed", counted(*asked as usize, "node"))]
     TooFewNodes {
         /// Nodes asked for.
         asked: u32,
@@ -301,10 +301,6 @@ impl Admission {
     fn refuse(&mut self, node_type: &str, partition: Option<String>, reason: RefusalReason) {
         self.refusals.push(Refusal { node_type: node_type.to_owned(), partition, reason });
     }
-}
-
-fn counted(count: u32, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 fn smaller(left: Option<u32>, right: Option<u32>) -> Option<u32> {

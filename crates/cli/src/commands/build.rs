@@ -90,8 +90,8 @@ pub fn build_model(
     let options = build_options(project, settings);
     let (runs, leaked) = without_test_cases(project, recorded);
     if leaked > 0 {
-        terminal
-            .say(&format!("{leaked} runs of cases that are now to be predicted (scale test) are left out"));
+        let runs = plural(leaked, "run");
+        terminal.say(&format!("left out, as the cases are now to be predicted (scale test): {runs}"));
     }
     let machines = Machines::telling(project, recorded);
     let mut models = Vec::new();

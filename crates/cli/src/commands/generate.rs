@@ -178,12 +178,13 @@ impl<'a> Session<'a> {
             match summary.end {
                 SweepEnd::Done => {}
                 SweepEnd::Stopped => {
-                    return Err(Failure::bad_input(format!("stopped; {} runs are left", summary.left))
+                    return Err(Failure::bad_input(format!("stopped; {} left", plural(summary.left, "run")))
                         .exit(Exit::Interrupted)
                         .hint("the same command goes on where it was"));
                 }
                 SweepEnd::TotalTimeout => {
-                    self.terminal.say(&format!("the total time is over; {} runs are left", summary.left));
+                    let left = plural(summary.left, "run");
+                    self.terminal.say(&format!("the total time is over; {left} left"));
                     break;
                 }
             }

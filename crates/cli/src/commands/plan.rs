@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use harp_core::{Configuration, Money, Scale, Seconds};
+use harp_report::text::plural;
 use harp_report::{Cell, Column, Quantity, Table};
 use serde::Serialize;
 
@@ -126,7 +127,7 @@ fn table(answer: &Answer) -> Table {
 }
 
 fn summary(answer: &Answer) -> String {
-    let mut text = format!("\n{} runs, {} of them missing", answer.runs, answer.missing);
+    let mut text = format!("\n{}, {} of them missing", plural(answer.runs, "run"), answer.missing);
     if answer.missing > 0 {
         match (answer.expected_seconds, answer.longest_seconds) {
             (Some(time), _) => text.push_str(&format!("; about {} of run time", Seconds(time))),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use harp_core::{Dataset, Scores, Target, Value};
+use harp_core::{Dataset, Scores, Target, Value, counted};
 use serde::{Deserialize, Serialize};
 
 use super::correct::Correction;
@@ -183,8 +183,10 @@ fn alone(whole: &Dataset, own: &[Own], options: &BuildOptions) -> Option<Scores>
 }
 
 fn reason(sources: &[SourceUse], reused: &Scores, alone: Option<&Scores>, kept: bool) -> String {
-    let names: Vec<String> =
-        sources.iter().map(|source| format!("{} runs of {}", source.used, source.application)).collect();
+    let names: Vec<String> = sources
+        .iter()
+        .map(|source| format!("{} of {}", counted(source.used, "run"), source.application))
+        .collect();
     let reuse = format!("{}, corrected by its own, err by {:.1} %", names.join(" and "), reused.mape);
     match (alone, kept) {
         (None, _) => format!("{reuse}; its own alone are too few to learn from: the others are used"),
