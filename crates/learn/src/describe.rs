@@ -8,7 +8,7 @@ use harp_core::{Dataset, Evidence, Loss, Policy, Target, Value, counted};
 use crate::model::case_of;
 use crate::pipeline::Pipeline;
 use crate::prepare::{Encoding, Prepared, Reason, number_of};
-use crate::statistics::mean;
+use crate::statistics::{mean, normal_quantile, student_quantile};
 use crate::table::{TARGETS, Table, TableRow};
 use crate::{Candidate, Dropped, Feature, Measured, ModelKind, TargetModel, Validation};
 
@@ -67,11 +67,23 @@ fn category(table: &Table, feature: usize) -> Measured {
         }
     }
     let means: Vec<f64> = levels.values().filter_map(|logs| mean(logs.iter().copied())).collect();
+    Measured::Categories { levels: levels.into_keys().collect(), spread: spread_of_another(&means) }
+}
+
+/// Levels of a category differ by this factor, as if so many of them had been seen to.
+const USUAL_FACTOR: f64 = 2.0;
+const USUAL_LEVELS: f64 = 2.0;
+
+/// How far another level may lie from the middle of the known ones, as the deviation of a normal distribution
+/// that reaches as far at 95 %: a few levels hardly tell how levels differ, and their middle is not known either
+/// (the predictive Student's t of a normal sample: Gelman et al., Bayesian Data Analysis, 3.2).
+fn spread_of_another(means: &[f64]) -> f64 {
+    let count = means.len().max(1) as f64;
     let middle = mean(means.iter().copied()).unwrap_or(0.0);
-    let spread = mean(means.iter().map(|value| (value - middle).powi(2))).unwrap_or(0.0).sqrt();
-    // One level says nothing about how levels differ; a factor of two is as good a guess as any.
-    let spread = if means.len() < 2 { std::f64::consts::LN_2 } else { spread };
-    Measured::Categories { levels: levels.into_keys().collect(), spread }
+    let squares: f64 = means.iter().map(|value| (value - middle).powi(2)).sum();
+    let freedom = USUAL_LEVELS + count - 1.0;
+    let square = (USUAL_LEVELS * USUAL_FACTOR.ln().powi(2) + squares) / freedom;
+    (square * (1.0 + 1.0 / count)).sqrt() * student_quantile(0.95, freedom) / normal_quantile(0.95)
 }
 
 /// A MAPE below this share of the winner's begs an explanation.

@@ -32,8 +32,8 @@ pub enum Measured {
     Categories {
         /// Their names.
         levels: Vec<String>,
-        /// Standard deviation between the levels' mean log targets: how much an unknown level may
-        /// differ.
+        /// How far the log target of an unknown level may lie from the middle of the known ones, as a
+        /// standard deviation.
         spread: f64,
     },
     /// No run had a value.

@@ -83,6 +83,7 @@ impl Table {
                 Observed::Exact(_) => table.unusable += 1,
             }
         }
+        in_an_order_of_their_own(&mut kept);
         let groups = groups_of(&kept);
         table.groups = groups.iter().max().map_or(0, |largest| largest + 1);
         table.lower_bounds = lower_bounds(dataset, &table, &kept);
@@ -144,15 +145,34 @@ impl Table {
     }
 }
 
+/// An order that does not hang on how the rows came, so that a sorted file gives the same model; and a mixed one,
+/// as every k-th row of a grid in its own order may have the same number of threads.
+fn in_an_order_of_their_own(rows: &mut [(&Row, f64)]) {
+    let place = |(row, target): &(&Row, f64)| {
+        let key = cells_key(&row.cells);
+        // FNV-1a, and a last mixing: keys that differ in their last digit only lie far apart.
+        let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        let hash = key.bytes().fold(0xcbf2_9ce4_8422_2325, fold);
+        let hash = (hash ^ (hash >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        (hash ^ (hash >> 32), key, row.scale, target.to_bits())
+    };
+    rows.sort_by_cached_key(place);
+}
+
 /// Rows that were killed at a limit, with what they needed at least.
 fn lower_bounds(dataset: &Dataset, table: &Table, finished: &[(&Row, f64)]) -> Vec<TableRow> {
     let finished: HashSet<String> = finished.iter().map(|(row, _)| cells_key(&row.cells)).collect();
-    let rows = table.censored.iter().map(|&index| &dataset.rows[index]);
-    rows.filter(|row| TARGETS.contains(&row.observed.value()) && !finished.contains(&cells_key(&row.cells)))
-        .enumerate()
-        .map(|(index, row)| TableRow {
+    let killed = table.censored.iter().map(|&index| &dataset.rows[index]);
+    let mut killed: Vec<(&Row, f64)> = killed
+        .map(|row| (row, row.observed.value()))
+        .filter(|(row, bound)| TARGETS.contains(bound) && !finished.contains(&cells_key(&row.cells)))
+        .collect();
+    in_an_order_of_their_own(&mut killed);
+    let numbered = killed.into_iter().enumerate();
+    numbered
+        .map(|(index, (row, target))| TableRow {
             cells: row.cells.clone(),
-            target: row.observed.value(),
+            target,
             full_scale: row.scale == Scale::Fs,
             group: table.groups + index,
             repeats: false,

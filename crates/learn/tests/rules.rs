@@ -39,6 +39,22 @@ fn any_number_of_threads_gives_the_same_model() {
 }
 
 #[test]
+fn the_order_of_the_rows_does_not_matter() {
+    let mut dataset = sweep(3, 0.05, 2);
+    let killed =
+        row(vec![Value::Integer(256_000), Value::from("pow"), Value::Integer(1)], 4.0, Scale::Fs, 900);
+    dataset.rows.push(Row { observed: Observed::AtLeast(4.0), ..killed.clone() });
+    dataset.rows.push(Row { observed: Observed::AtLeast(7.0), group: 901, ..killed });
+    let mut other = dataset.clone();
+    other.rows.reverse();
+    other.rows.swap(3, 11);
+    for policy in [Policy::Cost, Policy::Upp { per_mille: 50 }] {
+        let options = BuildOptions { policy, ..BuildOptions::default() };
+        assert_eq!(build(&dataset, &options).unwrap(), build(&other, &options).unwrap());
+    }
+}
+
+#[test]
 fn the_table_holds_every_model_mix_and_adjustment() {
     let model = build(&sweep(1, 0.05, 1), &BuildOptions::default()).unwrap();
     for kind in ModelKind::ALL {
