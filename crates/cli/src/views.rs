@@ -124,6 +124,25 @@ pub fn formula(model: &TargetModel) -> Option<String> {
     model.formula.as_deref().map(|formula| of_target(model, formula))
 }
 
+/// Formulas longer than this are read by nobody, and this much of each part still is.
+const LONGEST: usize = 300;
+const PART: usize = 120;
+
+/// A formula as far as a person reads it: of each member of an ensemble the beginning.
+pub fn in_short(formula: &str) -> String {
+    if formula.chars().count() <= LONGEST {
+        return formula.to_owned();
+    }
+    let parts = formula.split("; ").map(|part| match part.char_indices().nth(PART) {
+        None => part.to_owned(),
+        Some((end, _)) => {
+            let ends = [" · ", ", ", " + "].into_iter().filter_map(|between| part[..end].rfind(between));
+            format!("{} …", &part[..ends.max().unwrap_or(end)])
+        }
+    });
+    format!("{} (in full with --json)", parts.collect::<Vec<_>>().join("; "))
+}
+
 fn of_target(model: &TargetModel, formula: &str) -> String {
     let symbol = match &model.target {
         Target::Walltime | Target::CpuTime => "seconds".to_owned(),
@@ -131,4 +150,21 @@ fn of_target(model: &TargetModel, formula: &str) -> String {
         Target::Metric(name) => name.clone(),
     };
     formula.replace("T ≈ ", &format!("{symbol} ≈ "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_formulas_are_cut_between_factors() {
+        let law = "T ≈ 3.1e-9 · n^2.98 · threads^-0.87 + 0.4";
+        assert_eq!(in_short(law), law);
+        let factors: Vec<String> = (0..60).map(|index| format!("größe{index}^0.5")).collect();
+        let long = format!("80 % curved power law: T ≈ 2 · {}; 20 % linear: {law}", factors.join(" · "));
+        let short = in_short(&long);
+        assert!(short.starts_with("80 % curved power law: T ≈ 2 · größe0^0.5 · "), "{short}");
+        assert!(short.contains("^0.5 …; 20 % linear: T ≈ 3.1e-9"), "{short}");
+        assert!(short.ends_with("+ 0.4 (in full with --json)") && short.chars().count() < LONGEST, "{short}");
+    }
 }

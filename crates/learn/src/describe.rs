@@ -8,6 +8,7 @@ use harp_core::{Dataset, Evidence, Loss, Policy, Target, Value, counted};
 use crate::model::case_of;
 use crate::pipeline::Pipeline;
 use crate::prepare::{Encoding, Prepared, Reason, number_of};
+use crate::regress::MENDED;
 use crate::statistics::{mean, normal_quantile, student_quantile};
 use crate::table::{TARGETS, Table, TableRow};
 use crate::{Candidate, Dropped, Feature, Measured, ModelKind, TargetModel, Validation};
@@ -262,11 +263,22 @@ pub(crate) fn formula_of(
     if let [only] = words.as_slice() {
         return only.clone();
     }
+    let mut laws: Vec<String> = Vec::new();
     let each = members.iter().zip(words).map(|((model, weight), words)| {
-        let words = words.map_or(String::new(), |words| format!(": {words}"));
+        let words = words.map_or(String::new(), |words| format!(": {}", without_known(&words, &mut laws)));
         format!("{:.0} % {model}{words}", 100.0 * weight)
     });
     Some(each.collect::<Vec<_>>().join("; "))
+}
+
+/// The words without a law that was told before.
+fn without_known(words: &str, laws: &mut Vec<String>) -> String {
+    let (law, rest) = words.split_once(MENDED).map_or((words, ""), |(law, _)| (law, &words[law.len()..]));
+    if laws.iter().any(|known| known == law) {
+        return format!("the same law{rest}");
+    }
+    laws.push(law.to_owned());
+    words.to_owned()
 }
 
 /// Whether the loss that was asked for has any effect on the models chosen.
@@ -340,4 +352,20 @@ pub(crate) fn quantity(target: &Target, value: f64) -> String {
 
 fn figure(value: f64) -> String {
     if (0.01..100_000.0).contains(&value) { format!("{value:.3}") } else { format!("{value:.3e}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_law_is_told_once() {
+        let mut laws = Vec::new();
+        let mut told = |words: &str| without_known(words, &mut laws);
+        let mended = format!("T ≈ 2 · n^1.5{MENDED}importances: n 100 %");
+        assert_eq!(told(&mended), mended);
+        assert_eq!(told("T ≈ 2 · n^1.5"), "the same law");
+        assert_eq!(told("T ≈ 3 · n^1.5"), "T ≈ 3 · n^1.5");
+        assert_eq!(told(&mended), format!("the same law{MENDED}importances: n 100 %"));
+    }
 }

@@ -126,7 +126,7 @@ pub fn backtest(arguments: &arguments::Backtest, terminal: &Terminal) -> Result<
         terminal.print_text(&growth)?;
     }
     match &backtest.model.formula {
-        Some(formula) => terminal.print_text(formula),
+        Some(formula) => terminal.print_text(&crate::views::in_short(formula)),
         None => Ok(()),
     }
 }

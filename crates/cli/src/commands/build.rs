@@ -18,6 +18,7 @@ use crate::new_machine;
 use crate::project::{self, Project};
 use crate::sweep::{self, Knowledge};
 use crate::terminal::Terminal;
+use crate::views::in_short;
 
 /// What is said of one target.
 #[derive(Serialize)]
@@ -209,7 +210,7 @@ fn winner_of(model: &TargetModel) -> Option<String> {
 fn describe(model: &TargetModel, built: &Built<'_>) -> String {
     let mut lines = vec![format!("{}: {}", model.target, built.winner.as_deref().unwrap_or("no model"))];
     lines.extend(crate::views::growth(&model.growth).map(|growth| format!("  {growth}")));
-    lines.extend(built.formula.as_ref().map(|formula| format!("  {formula}")));
+    lines.extend(built.formula.as_ref().map(|formula| format!("  {}", in_short(formula))));
     let by_parts = built.comparison.is_some_and(|comparison| comparison.kept == Kept::Custom);
     if let Some(comparison) = built.comparison {
         let times = plural(comparison.runs, "prediction");
@@ -218,7 +219,7 @@ fn describe(model: &TargetModel, built: &Built<'_>) -> String {
     for (name, component) in model.custom.iter().flat_map(|custom| &custom.components) {
         let winner = component.winner().map(ToString::to_string).unwrap_or_default();
         lines.push(format!("  {name}: {winner}"));
-        lines.extend(crate::views::formula(component).map(|formula| format!("    {formula}")));
+        lines.extend(crate::views::formula(component).map(|formula| format!("    {}", in_short(&formula))));
     }
     if !by_parts {
         lines.push(format!("  {}", built.explanation));

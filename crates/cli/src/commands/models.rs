@@ -45,7 +45,7 @@ pub fn models(arguments: &Models, terminal: &Terminal) -> Result<(), Failure> {
         if arguments.explain {
             text.push_str(&explanations(view));
         } else if let Some(formula) = views::formula(model) {
-            text.push_str(&format!("{formula}\n"));
+            text.push_str(&format!("{}\n", views::in_short(&formula)));
         }
         for line in view.left_out() {
             text.push_str(&format!("{line}\n"));

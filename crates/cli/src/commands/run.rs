@@ -66,7 +66,7 @@ pub fn story(arguments: &Run, terminal: &Terminal) -> Result<Story, Failure> {
         let winner = target.winner().map(ToString::to_string).unwrap_or_default();
         terminal.say(&format!("{}: {winner}", target.target));
         if let Some(formula) = views::formula(target) {
-            terminal.say(&format!("  {formula}"));
+            terminal.say(&format!("  {}", views::in_short(&formula)));
         }
     }
     if project.experiment.scales().contains(&Scale::Test) {

@@ -32,7 +32,7 @@ pub(crate) use power_law::{PowerLaw, number};
 pub(crate) use process::Process;
 pub(crate) use raw::Raw;
 pub(crate) use tree::Tree;
-pub(crate) use trended::Trended;
+pub(crate) use trended::{MENDED, Trended};
 
 use std::sync::OnceLock;
 

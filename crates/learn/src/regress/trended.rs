@@ -9,6 +9,9 @@ use super::power_law::{PowerLaw, PowerLawRegression};
 use super::process::{Process, Shape};
 use super::{Fitted, Regressor, Training};
 
+/// Stands between the words of a law and those of the model of what it leaves.
+pub(crate) const MENDED: &str = ", mended by a model with ";
+
 /// Which law, and which model learns what it leaves.
 pub(crate) struct TrendedRegression {
     pub law: LawKind,
@@ -128,6 +131,6 @@ impl Trended {
             Law::Posynomial(law) => law.formula(&name),
             Law::PowerLaw(law) => law.formula(&name),
         };
-        format!("{law}, mended by a model with {rest}")
+        format!("{law}{MENDED}{rest}")
     }
 }
