@@ -4,15 +4,17 @@ use harp_core::{Dataset, Evidence, Target};
 
 use crate::choose::tabulate;
 use crate::describe::{
-    censored_warning, explain, features_of, formula_of, left_out_warnings, loss_warning, shares_of,
-    unusable_warning, what_to_run,
+    explain, features_of, formula_of, left_out_warnings, loss_warning, shares_of, unusable_warning,
+    what_to_run,
 };
-use crate::ensemble::{Ensemble, Member, WORST, error};
+use crate::ensemble::{Ensemble, Member, Said, WORST, error, together};
 use crate::growth::growth_of;
+use crate::killed::Killed;
 use crate::pipeline::Pipeline;
 use crate::prepare::{Prepared, without_disturbed};
 use crate::start_up::start_up_warning;
-use crate::table::Table;
+use crate::statistics::mean;
+use crate::table::{Table, TableRow};
 use crate::validate::{Character, Plan, Residuals, Verdict, balanced, fullest, judge, seed_of};
 use crate::{BuildOptions, Candidate, LearnError, Mix, ModelKind, TargetModel};
 
@@ -88,6 +90,7 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
         formula,
         growth: Vec::new(),
         censored_runs: table.censored.len(),
+        killed: Vec::new(),
         warnings: left_out_warnings(&table, &prepared),
         pipeline,
         members: others.map(|((_, weight), pipeline)| Member { weight: *weight, pipeline }).collect(),
@@ -100,8 +103,8 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
         reuse: None,
     };
     built.growth = growth_of(&built, &table);
-    let contradicted = censored_warning(&built, dataset, &table);
-    built.warnings.extend(contradicted);
+    built.killed = Killed::of(&table, |cells| built.centre(cells).0);
+    built.warnings.extend(built.contradicted());
     built.warnings.extend(loss_warning(options.loss, &members));
     let start_up = start_up_warning(&built.target, &prepared, built.evidence.full_scale_runs);
     built.warnings.extend(start_up);
@@ -125,14 +128,36 @@ pub(crate) fn learned_from(dataset: &Dataset, options: &BuildOptions) -> Result<
     Ok(if enough && one_sided && options.remove_outliers { without_disturbed(table) } else { table })
 }
 
-/// All rows as what is shipped learns from them, when it won on a mix.
-pub(crate) fn prepared_for(table: &Table, mix: Mix, options: &BuildOptions) -> Prepared {
+/// A model that learned from killed runs, too, is bent by them if it misses the finished runs by more than this
+/// many times what it does without, and by more than this.
+const BENT: f64 = 1.5;
+const BENT_LEAST: f64 = 0.02;
+
+/// How far models are off on the runs they learned from: the mean distance of the logarithms.
+fn misfit(table: &Table, members: &[(ModelKind, f64)], fitted: &[Pipeline]) -> f64 {
+    let off = |row: &TableRow| {
+        let cells: Vec<_> = row.cells.iter().map(Option::as_ref).collect();
+        let said = members.iter().zip(fitted).map(|(&(_, weight), pipeline)| {
+            let extrapolates = pipeline.fitted.extrapolates();
+            Said { weight, value: pipeline.predict(&cells).0, extrapolates }
+        });
+        (together(&said.collect::<Vec<_>>(), false) / row.target).ln().abs()
+    };
+    mean(table.rows.iter().map(off)).unwrap_or(0.0)
+}
+
+/// All rows as what is shipped learns from them, when it won on a mix; with killed runs as bounds or without.
+pub(crate) fn prepared_for(table: &Table, mix: Mix, options: &BuildOptions, with_bounds: bool) -> Prepared {
     let all: Vec<usize> = (0..table.rows.len()).collect();
     let rows = match mix {
         Mix { full_scale_percent: 1.. } => balanced(table, &all),
         _ => all.iter().map(|&row| (row, 1.0)).collect(),
     };
-    Prepared::with_lower_bounds(table, &rows, options.remove_outliers)
+    if with_bounds {
+        Prepared::with_lower_bounds(table, &rows, options.remove_outliers)
+    } else {
+        Prepared::of(table, &rows, options.remove_outliers)
+    }
 }
 
 /// The winner under the policy, fitted on everything.
@@ -172,14 +197,30 @@ impl Chosen {
             return Err(NotChosen::Nothing(reason.unwrap_or_else(|| "there were none".to_owned())));
         };
         let model = scored.candidates[winner].model;
-        let prepared = prepared_for(table, scored.candidates[winner].mix, options);
+        let mix = scored.candidates[winner].mix;
+        let prepared = prepared_for(table, mix, options, true);
         let members = if model == ModelKind::Ensemble { members } else { vec![(model, 1.0)] };
-        let fit = |&(model, _): &(ModelKind, f64)| {
-            let seed = seed_of(options.seed, model, usize::MAX);
-            let fitted = Pipeline::fit(model, &prepared, options, seed);
-            fitted.map_err(|reason| NotChosen::Unfit(model, reason))
+        let fit = |prepared: &Prepared| -> Result<Vec<Pipeline>, NotChosen> {
+            let each = members.iter().map(|&(model, _)| {
+                let seed = seed_of(options.seed, model, usize::MAX);
+                let fitted = Pipeline::fit(model, prepared, options, seed);
+                fitted.map_err(|reason| NotChosen::Unfit(model, reason))
+            });
+            each.collect()
         };
-        let fitted = members.iter().map(fit).collect::<Result<Vec<_>, _>>()?;
+        let (mut prepared, mut fitted) = (prepared, None);
+        if !table.lower_bounds.is_empty() {
+            let finished = prepared_for(table, mix, options, false);
+            let (bent, plain) = (fit(&prepared), fit(&finished)?);
+            let straight = misfit(table, &members, &plain);
+            let bends = |bent: &Vec<Pipeline>| misfit(table, &members, bent) > BENT * straight + BENT_LEAST;
+            if bent.as_ref().map_or(true, bends) {
+                (prepared, fitted) = (finished, Some(plain));
+            } else {
+                fitted = bent.ok();
+            }
+        }
+        let fitted = fitted.map_or_else(|| fit(&prepared), Ok)?;
         // What is shipped learned from every full-scale run, so the interval comes from the fits of the
         // same model that saw most of them.
         let residuals = match scored.nearest_to_shipped(model) {

@@ -17,7 +17,7 @@ pub fn explain_candidates(
 ) -> Result<(), LearnError> {
     let Some((winning, mix)) = model.winner().map(|winner| (winner.model, winner.mix)) else { return Ok(()) };
     let table = learned_from(dataset, options)?;
-    let prepared = prepared_for(&table, mix, options);
+    let prepared = prepared_for(&table, mix, options, model.killed.is_empty());
     let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
     let explain = |kind: ModelKind| {
         let seed = seed_of(options.seed, kind, usize::MAX);

@@ -26,6 +26,7 @@ mod feature;
 mod file;
 mod growth;
 mod importance;
+mod killed;
 mod model;
 mod next;
 mod options;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::choose::cheapest_request;
 use crate::custom::{Comparison, Custom};
 use crate::ensemble::{Member, Said, together};
+use crate::killed::{Killed, Raise, killed_warning};
 use crate::pipeline::Pipeline;
 use crate::prepare::Beyond;
 use crate::transfer::{Correction, Reuse};
@@ -75,6 +76,9 @@ pub struct TargetModel {
     pub growth: Vec<Growth>,
     /// Runs killed at a limit, learned from as lower bounds.
     pub censored_runs: usize,
+    /// Those of them that needed more than the finished runs promise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) killed: Vec<Killed>,
     /// What a person should know: runs left out, contradicted bounds.
     pub warnings: Vec<String>,
     /// The winner, fitted on everything.
@@ -108,6 +112,11 @@ impl TargetModel {
         self.candidates.get(self.winner)
     }
 
+    /// What runs killed at a limit say against the finished ones, where they do.
+    pub fn contradicted(&self) -> Option<String> {
+        killed_warning(&self.killed, self.censored_runs)
+    }
+
     /// Predicts a case from its features; no measured value of it is needed.
     pub fn predict(&self, case: &BTreeMap<String, Value>) -> Result<Prediction, LearnError> {
         let cells: Vec<Option<&Value>> =
@@ -129,7 +138,8 @@ impl TargetModel {
             (Some(phases), None, None) => phases.opinions(&cells),
             _ => Vec::new(),
         };
-        let distribution = self.distribution(centre, stretch, &opinions, believable)?;
+        let raise = Raise::of(&self.killed, &self.pipeline.bounds, &cells, beyond);
+        let distribution = self.distribution(centre, stretch, &opinions, &raise, believable)?;
         let estimate = distribution.median();
         let request = match self.policy {
             Policy::Mae | Policy::Wtm => self.adjusted(centre),
@@ -177,7 +187,7 @@ impl TargetModel {
     }
 
     /// What the members say together, and how far beyond the measured range the case lies.
-    fn centre(&self, cells: &[Option<&Value>]) -> (f64, Beyond) {
+    pub(crate) fn centre(&self, cells: &[Option<&Value>]) -> (f64, Beyond) {
         let (first, beyond) = self.pipeline.predict(cells);
         let rest: f64 = self.members.iter().map(|member| member.weight).sum();
         let say = |weight: f64, pipeline: &Pipeline, value: f64| Said {
@@ -280,6 +290,7 @@ impl TargetModel {
         centre: f64,
         stretch: f64,
         opinions: &[(f64, f64)],
+        raise: &Raise,
         believable: impl Fn(f64) -> f64,
     ) -> Result<Distribution, LearnError> {
         let location = self.residuals.location;
@@ -296,8 +307,9 @@ impl TargetModel {
             } else {
                 None
             };
+            let said = raised.map_or(own, |raised| upwards.towards(own, raised));
             // Rounding must not put one below the last.
-            highest = raised.map_or(own, |raised| upwards.towards(own, raised)).clamp(highest, LARGEST);
+            highest = raise.raise(level, said).clamp(highest, LARGEST);
             (level, highest)
         });
         Distribution::new(quantiles.collect())
@@ -322,6 +334,7 @@ impl TargetModel {
             return Err("the growth of requests is not a number".to_owned());
         }
         self.residuals.check()?;
+        self.killed.iter().try_for_each(|killed| killed.check(self.pipeline.features()))?;
         let weights = || self.members.iter().map(|member| member.weight);
         if !weights().all(|weight| weight > 0.0) || weights().sum::<f64>() >= 1.0 {
             return Err("the weights of the members are not shares".to_owned());

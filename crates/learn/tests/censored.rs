@@ -81,3 +81,46 @@ fn a_bound_that_says_nothing_changes_nothing() {
     };
     assert_eq!(estimate(&plain), estimate(&bounded));
 }
+
+/// A program that is linear and, beyond what finished, six times as slow; its large runs were killed after 1.5 s.
+fn slower_beyond(sizes: &[i64], seed: u64) -> Dataset {
+    let mut random = Noise::new(seed);
+    let mut rows = Vec::new();
+    for (group, &n) in sizes.iter().chain(&[4000, 6000]).enumerate() {
+        for _ in 0..2 {
+            let seconds = six_times_slower(n) * (0.01 * random.normal()).exp();
+            let scale = if n < 4000 { Scale::Sd } else { Scale::Fs };
+            let mut row = row(vec![Value::Integer(n)], seconds, scale, group as u64);
+            if seconds > 1.5 {
+                row.observed = Observed::AtLeast(1.5);
+            }
+            rows.push(row);
+        }
+    }
+    Dataset::new(Target::Walltime, columns(&["n"]), rows).unwrap()
+}
+
+fn six_times_slower(n: i64) -> f64 {
+    0.01 + if n > 3000 { 6e-4 } else { 1e-4 } * n as f64
+}
+
+/// Bounds neither bend what finished runs say of themselves nor are they contradicted by predictions.
+#[test]
+fn finished_runs_and_killed_ones_are_both_believed() {
+    let few = [200, 400, 700, 1000, 1500, 2500];
+    let many = [200, 300, 400, 500, 700, 1000, 1300, 1500, 2000, 2500, 2800, 2900];
+    for sizes in [few.as_slice(), many.as_slice()] {
+        for seed in 1..=4 {
+            let model = build(&slower_beyond(sizes, seed), &BuildOptions::default()).unwrap();
+            assert!(model.contradicted().is_some());
+            for n in [300, 1000, 2500, 3000, 4000, 6000, 8000] {
+                let said = model.predict(&case(&[("n", Value::Integer(n))])).unwrap();
+                let (low, high) = said.distribution.interval(0.9);
+                let truth = six_times_slower(n);
+                assert!(low <= truth && truth <= high, "{n}: {low} to {high}, {truth}");
+                assert!(n > 2500 || high / low < 1.3, "{n}: {low} to {high}");
+                assert!(n < 4000 || (said.request > 1.5 && low >= 1.0), "{n}: {said:?}");
+            }
+        }
+    }
+}

@@ -31,6 +31,8 @@ struct Answer {
     interval: f64,
     cases: Vec<CaseAnswer>,
     drift: Option<Drift>,
+    /// What runs killed at a limit say against cases beyond the measured range.
+    warnings: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -100,12 +102,18 @@ pub fn predict(arguments: &Predict, terminal: &Terminal) -> Result<(), Failure> 
             answers.push(answer(&model, project.as_ref(), &machine, case, arguments)?);
         }
     }
+    let extrapolates =
+        answers.iter().flat_map(|case| &case.predictions).any(|prediction| prediction.extrapolates);
     let answer = Answer {
+        warnings: if extrapolates { contradictions(&model).collect() } else { Vec::new() },
         application: model.application.clone(),
         interval: arguments.interval,
         cases: answers,
         drift,
     };
+    for warning in &answer.warnings {
+        terminal.say(&format!("warning: {warning}"));
+    }
     if terminal.json {
         return terminal.print_json(&answer);
     }
@@ -113,6 +121,11 @@ pub fn predict(arguments: &Predict, terminal: &Terminal) -> Result<(), Failure> 
         [only] if arguments.csv.is_none() => terminal.print_text(&in_words(only, &answer)),
         _ => tell_many(&answer, &not_given, terminal),
     }
+}
+
+/// What runs killed at a limit say against the finished ones, target by target.
+pub(super) fn contradictions(model: &ModelFile) -> impl Iterator<Item = String> {
+    model.targets.iter().filter_map(|target| Some(format!("{}: {}", target.target, target.contradicted()?)))
 }
 
 /// The machine that is meant; only an experiment's history knows any.

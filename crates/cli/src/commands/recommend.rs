@@ -52,6 +52,7 @@ pub fn recommend(arguments: &Recommend, terminal: &Terminal) -> Result<(), Failu
     let unseen = score::unseen(&project, &model);
     view.backtest = score::of(&project, &model, &unseen);
     view.warnings.extend(machine.note());
+    view.warnings.extend(super::predict::contradictions(&model));
     view.warnings.extend(drift::in_model(&project, &model, &unseen).map(|drift| drift.message));
 
     if let Some(file) = &arguments.script {

@@ -127,6 +127,15 @@ impl Bounds {
         }
     }
 
+    /// For each feature whether a case lies below (-1) or above (1) its range.
+    pub(crate) fn sides(&self, cells: &[Option<&Value>]) -> Vec<i8> {
+        let side = |(range, cell): (&Option<(f64, f64)>, &Option<&Value>)| {
+            let (Some((low, high)), Some(number)) = (*range, cell.and_then(number_of)) else { return 0 };
+            i8::from(number > high) - i8::from(number < low)
+        };
+        self.numbers.iter().zip(cells).map(side).collect()
+    }
+
     /// A prediction kept believable: positive, finite, at most ten times beyond the measured targets
     /// and the fourth power of every ratio beyond the measured features. What is not a number
     /// becomes the geometric middle of the measured targets.

@@ -7,6 +7,7 @@
 //! anyway say nothing and are left out; so are those far above it: a run that hung is not a law.
 
 use super::{Known, Prepared};
+use crate::killed::HANGS;
 use crate::pipeline::Pipeline;
 use crate::table::Table;
 use crate::{BuildOptions, ModelKind};
@@ -14,8 +15,6 @@ use crate::{BuildOptions, ModelKind};
 const ROUNDS: usize = 5;
 /// Bounds this many deviations below what the law says tell nothing new.
 const TELLS_NOTHING: f64 = -2.0;
-/// Bounds more than this many times what the finished runs' law says are hangs.
-const HANGS: f64 = 30.0;
 /// Least deviation of the law, in logarithms.
 const SMALLEST_DEVIATION: f64 = 0.05;
 
