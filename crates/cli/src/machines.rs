@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use harp_core::{Descriptors, Distribution, Prediction, Run, Target, Value};
 use harp_history::Recorded;
-use harp_learn::ModelFile;
+use harp_learn::{Learned, ModelFile};
 use harp_report::text::number;
 use harp_site::Site;
 
@@ -15,8 +15,12 @@ use crate::project::Project;
 
 /// What names of features of machines begin with.
 const PREFIX: &str = "machine_";
+const CORES: &str = "machine_cores";
 /// Half the width of a 90 % interval, in standard deviations.
 const HALF_OF_90: f64 = 1.645;
+
+/// Rates within this factor are those of one machine measured twice.
+const ALIKE: f64 = 1.25;
 
 type Features = BTreeMap<String, Value>;
 
@@ -32,11 +36,49 @@ impl Machines {
         Machines(machines.into_iter().map(|(name, measured)| (name, features(&measured))).collect())
     }
 
+    /// Those a model is asked about: the ones it learned from as they were then, others as far as they differ.
+    pub fn known_to(project: &Project, model: &ModelFile) -> Machines {
+        let mut all = Machines::all(project);
+        let learned = model.learned.as_ref().map(|learned| &learned.machines);
+        for (name, features) in learned.into_iter().flatten() {
+            all.0.insert(name.clone(), features.clone());
+        }
+        all
+    }
+
+    /// Rates no farther apart than one that is measured twice become the same.
+    fn put_alike_together(&mut self) {
+        let names: BTreeSet<String> = self.0.values().flat_map(|features| features.keys().cloned()).collect();
+        for name in names {
+            let mut rates: Vec<f64> = self.0.values().filter_map(|features| rate(features, &name)).collect();
+            rates.sort_by(f64::total_cmp);
+            let alike = rates.chunk_by(|left, right| right / left <= ALIKE);
+            let middles: Vec<(f64, f64)> = alike
+                .filter_map(|rates| {
+                    let middle = rates.iter().map(|rate| rate.ln()).sum::<f64>() / rates.len() as f64;
+                    Some((*rates.last()?, if rates.len() > 1 { middle.exp() } else { rates[0] }))
+                })
+                .collect();
+            for features in self.0.values_mut() {
+                let Some(own) = rate(features, &name) else { continue };
+                if let Some((_, middle)) = middles.iter().find(|(last, _)| own <= *last) {
+                    features.insert(name.clone(), Value::Real(*middle));
+                }
+            }
+        }
+    }
+
+    /// The features of all, by name.
+    pub fn features(self) -> BTreeMap<String, Features> {
+        self.0
+    }
+
     /// Those that tell runs apart: none, unless runs were made on several that differ.
     pub fn telling(project: &Project, recorded: &[Recorded]) -> Machines {
         let mut all = Machines::all(project);
         let hosts: BTreeSet<&str> = recorded.iter().map(|recorded| recorded.run.host.as_str()).collect();
         all.0.retain(|name, _| hosts.contains(name.as_str()));
+        all.put_alike_together();
         let differ = all.0.values().zip(all.0.values().skip(1)).any(|(left, right)| left != right);
         if differ { all } else { Machines::default() }
     }
@@ -78,17 +120,19 @@ impl Machine {
         let is_asked_for = name.is_some();
         let name = match name {
             Some(name) if !uses_machines => {
-                let one =
-                    format!("the model knows one machine: nothing says what `{name}` does to run times");
-                return Err(Failure::bad_input(one)
-                    .exit(Exit::NotEnoughEvidence)
-                    .hint("on two machines or more: `harp site bench` and some runs, then `harp build`"));
+                let several = model.learned.as_ref().is_some_and(|learned| learned.hosts.len() > 1);
+                let known = if several { "machines with the same rates" } else { "one machine" };
+                let little = format!("the model knows {known}: nothing says what `{name}` does to run times");
+                return Err(Failure::bad_input(little).exit(Exit::NotEnoughEvidence).hint(
+                    "on two machines or more that differ: `harp site bench` and some runs, then `harp build`",
+                ));
             }
             None if !uses_machines => return Ok(Machine::default()),
             Some(name) => name.to_owned(),
             None => harp_measure::host().name,
         };
-        let machines = Machines::all(project);
+        let measured = Machines::all(project);
+        let machines = Machines::known_to(project, model);
         let of_site = || {
             let node = site?.node_type(&name)?;
             let stated = node.descriptors?;
@@ -111,9 +155,10 @@ impl Machine {
         };
         let learned = model.learned.as_ref();
         let is_learned = learned.is_some_and(|learned| {
-            let same = |host: &String| *host == name || machines.0.get(host) == Some(&features);
+            let same = |host: &String| *host == name || measured.0.get(host) == Some(&features);
             learned.hosts.iter().any(same)
         });
+        let features = if is_learned { features } else { as_known(features, learned) };
         let spread = learned.and_then(|learned| learned.new_machine).unwrap_or(std::f64::consts::LN_2);
         Ok(Machine { features, new: (!is_learned).then_some(New { name, spread }) })
     }
@@ -155,6 +200,27 @@ impl Machine {
             number((HALF_OF_90 * new.spread).exp())
         ))
     }
+}
+
+/// What was measured as a rate; processors are counted.
+fn rate(features: &Features, name: &str) -> Option<f64> {
+    let measured = features.get(name).filter(|_| name != CORES)?;
+    measured.as_number().filter(|rate| *rate > 0.0)
+}
+
+/// Rates of a machine, each that of a machine learned from where it is no farther off than one measured twice.
+fn as_known(features: Features, learned: Option<&Learned>) -> Features {
+    let nearest = |name: &str, own: f64| {
+        let known = learned.into_iter().flat_map(|learned| learned.machines.values());
+        let known = known.filter_map(|features| rate(features, name));
+        let apart = |known: f64| (own / known).ln().abs();
+        known.filter(|known| apart(*known) <= ALIKE.ln()).min_by(|l, r| apart(*l).total_cmp(&apart(*r)))
+    };
+    let each = features.into_iter().map(|(name, value)| {
+        let known = value.as_number().filter(|_| name != CORES).and_then(|own| nearest(&name, own));
+        (name, known.map_or(value, Value::Real))
+    });
+    each.collect()
 }
 
 fn is_time(target: &Target) -> bool {

@@ -20,7 +20,7 @@ pub fn unseen(project: &Project, model: &ModelFile) -> Vec<Recorded> {
 /// held back while it was chosen.
 pub fn of(project: &Project, model: &ModelFile, unseen: &[Recorded]) -> Option<ScoreView> {
     let walltime = model.target(&Target::Walltime)?;
-    let machines = Machines::all(project);
+    let machines = Machines::known_to(project, model);
     let runs = unseen.iter().map(|recorded| &recorded.run);
     let (mut table, _) = harp_history::dataset_with(runs, &Target::Walltime, &|run| machines.further(run));
     table.rows.iter_mut().for_each(|row| row.scale = Scale::Test);

@@ -152,3 +152,29 @@ fn this_machine_is_measured_and_kept() {
     let said = support::stderr(&support::run(here, &["site", "check", "own.toml"], 2));
     assert!(said.contains("`floating_gflops` must be a number above 0"), "{said}");
 }
+
+/// Rates measured again are a little other; what was learned stays what it was, and machines whose rates hardly
+/// differ are not told apart by them.
+#[test]
+fn measuring_a_machine_again_changes_no_prediction() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    fs::write(here.join("harp.toml"), EXPERIMENT).unwrap();
+    fs::write(here.join("cluster.toml"), SITE).unwrap();
+    let sizes = [100, 200, 400, 800, 1600];
+    run_on(here, "a", 2.0, &sizes, 0);
+    run_on(here, "b", 2.1, &sizes, 1);
+    support::run(here, &["build", "--quiet"], 0);
+    let said = support::stderr(&support::run(here, &["predict", "n=1000", "--node-type", "fast"], 3));
+    assert!(said.contains("the model knows machines with the same rates"), "{said}");
+
+    run_on(here, "c", 8.0, &sizes, 2);
+    support::run(here, &["build", "--quiet"], 0);
+    let before = predicted(here, "a");
+    let mut store = Store::open(&here.join(".harp/history.sqlite")).unwrap();
+    store.describe_machine("a", &descriptors(1.5), Timestamp(2)).unwrap();
+    drop(store);
+    let after = predicted(here, "a");
+    assert_eq!((before.0, before.1), (after.0, after.1));
+    assert!((before.0 / law(1000.0, 2.0)).ln().abs() < 0.2, "{before:?}");
+}

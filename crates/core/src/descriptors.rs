@@ -33,6 +33,24 @@ pub struct Descriptors {
 }
 
 impl Descriptors {
+    /// The better of two measurements of the same machine, rate by rate: others on it only slow it down.
+    pub fn best_of(self, other: Descriptors) -> Descriptors {
+        let best = |left: Option<f64>, right: Option<f64>| match (left, right) {
+            (Some(left), Some(right)) => Some(left.max(right)),
+            (one, none) => one.or(none),
+        };
+        Descriptors {
+            cores: self.cores.or(other.cores),
+            integer_gops: best(self.integer_gops, other.integer_gops),
+            floating_gflops: best(self.floating_gflops, other.floating_gflops),
+            bandwidth_one_gbs: best(self.bandwidth_one_gbs, other.bandwidth_one_gbs),
+            bandwidth_gbs: best(self.bandwidth_gbs, other.bandwidth_gbs),
+            cache_mib: self.cache_mib.or(other.cache_mib),
+            disk_write_gbs: best(self.disk_write_gbs, other.disk_write_gbs),
+            gpu_tflops: best(self.gpu_tflops, other.gpu_tflops),
+        }
+    }
+
     /// Names and values of those that are known, in a fixed order.
     pub fn entries(&self) -> Vec<(&'static str, f64)> {
         [

@@ -4,8 +4,8 @@ use harp_core::{Dataset, Evidence, Target};
 
 use crate::choose::tabulate;
 use crate::describe::{
-    explain, features_of, formula_of, left_out_warnings, loss_warning, shares_of, unusable_warning,
-    what_to_run,
+    censored_warning, explain, features_of, formula_of, left_out_warnings, loss_warning, shares_of,
+    unusable_warning, what_to_run,
 };
 use crate::ensemble::{Ensemble, Member, Said, WORST, error, together};
 use crate::growth::growth_of;
@@ -104,7 +104,8 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
     };
     built.growth = growth_of(&built, &table);
     built.killed = Killed::of(&table, |cells| built.centre(cells).0);
-    built.warnings.extend(built.contradicted());
+    let contradicted = built.contradicted().or_else(|| censored_warning(&built, dataset, &table));
+    built.warnings.extend(contradicted);
     built.warnings.extend(loss_warning(options.loss, &members));
     let start_up = start_up_warning(&built.target, &prepared, built.evidence.full_scale_runs);
     built.warnings.extend(start_up);

@@ -3,14 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use harp_core::{Evidence, Loss, Policy, Target, Value, counted};
+use harp_core::{Dataset, Evidence, Loss, Policy, Target, Value, counted};
 
+use crate::model::case_of;
 use crate::pipeline::Pipeline;
 use crate::prepare::{Encoding, Prepared, Reason, number_of};
 use crate::regress::MENDED;
 use crate::statistics::{mean, normal_quantile, student_quantile};
 use crate::table::{TARGETS, Table, TableRow};
-use crate::{Candidate, Dropped, Feature, Measured, ModelKind, Validation};
+use crate::{Candidate, Dropped, Feature, Measured, ModelKind, TargetModel, Validation};
 
 /// What was measured of each feature, and why it is not used, if it is not.
 pub(crate) fn features_of(table: &Table, prepared: &Prepared) -> Vec<Feature> {
@@ -289,6 +290,32 @@ pub(crate) fn loss_warning(loss: Loss, members: &[(ModelKind, f64)]) -> Option<S
     Some(format!(
         "the loss {loss} reaches none of the models chosen ({}): it is for linear, neural and boosted ones",
         names.join(", ")
+    ))
+}
+
+/// Whether killed runs of configurations that finished, too, say that the model predicts too little.
+pub(crate) fn censored_warning(model: &TargetModel, dataset: &Dataset, table: &Table) -> Option<String> {
+    let mut worst: Option<(f64, f64)> = None;
+    let mut below = 0;
+    for &index in &table.censored {
+        let row = &dataset.rows[index];
+        let bound = row.observed.value();
+        let Ok(prediction) = model.predict(&case_of(&dataset.columns, row)) else { continue };
+        if prediction.estimate < bound {
+            below += 1;
+            let ratio = |(estimate, bound): (f64, f64)| bound / estimate;
+            if worst.is_none_or(|worst| ratio((prediction.estimate, bound)) > ratio(worst)) {
+                worst = Some((prediction.estimate, bound));
+            }
+        }
+    }
+    let (estimate, bound) = worst?;
+    Some(format!(
+        "{below} of {} killed at a limit needed more than the model predicts for them, for example {} \
+         predicted and at least {} needed: predictions near them are too low",
+        counted(table.censored.len(), "run"),
+        quantity(&model.target, estimate),
+        quantity(&model.target, bound),
     ))
 }
 

@@ -3,7 +3,9 @@
 //! Described in `docs/model-file.md`. Reading checks everything a prediction relies on, so that a
 //! file from a stranger can be wrong but cannot make harp panic, hang or run code.
 
-use harp_core::{Target, Timestamp};
+use std::collections::BTreeMap;
+
+use harp_core::{Target, Timestamp, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use sha2::{Digest, Sha256};
@@ -42,6 +44,9 @@ pub struct Learned {
     pub programs: Vec<String>,
     /// Names of the machines they ran on.
     pub hosts: Vec<String>,
+    /// What was measured of those that differ, as it was learned from: measured again, rates are a little other.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub machines: BTreeMap<String, BTreeMap<String, Value>>,
     /// The standard deviation of ln(truth/estimate) on a machine without runs, where several are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_machine: Option<f64>,

@@ -1,5 +1,6 @@
 //! `harp build`: from the history of an experiment to a model file.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use harp_core::{Run, Scale, Target};
@@ -120,7 +121,8 @@ pub fn build_model(
     let created_by = format!("harp {}", env!("CARGO_PKG_VERSION"));
     let model = ModelFile::new(&project.experiment.application(), &created_by, models);
     let new_machine = new_machine::spread(&runs, &machines, &options);
-    let learned = learned(recorded).map(|learned| Learned { new_machine, ..learned });
+    let machines = machines.features();
+    let learned = learned(recorded).map(|learned| Learned { new_machine, machines, ..learned });
     Ok(ModelFile { learned, ..model })
 }
 
@@ -179,6 +181,7 @@ pub fn learned(recorded: &[Recorded]) -> Option<Learned> {
         runs: runs.len(),
         programs: distinct(runs.iter().filter_map(|recorded| recorded.program.clone()).collect()),
         hosts: distinct(runs.iter().map(|recorded| recorded.host.name.clone()).collect()),
+        machines: BTreeMap::new(),
         new_machine: None,
         mixed: drift::in_history(&runs),
     })

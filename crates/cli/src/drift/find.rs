@@ -22,7 +22,7 @@ const ENOUGH: usize = 3;
 pub fn in_model(project: &Project, model: &ModelFile, unseen: &[Recorded]) -> Option<Drift> {
     let learned = model.learned.as_ref()?;
     let newer: Vec<&Recorded> = unseen.iter().filter(|one| one.run.started > learned.until).collect();
-    let machines = Machines::all(project);
+    let machines = Machines::known_to(project, model);
     // A test case is larger than what was learned from: being wrong about it is no drift.
     let judged: Vec<(&Recorded, f64, f64)> = time_model(model)
         .into_iter()
@@ -143,7 +143,7 @@ fn residuals<'a>(
     if !matches!(model.target, Target::Walltime | Target::CpuTime) {
         return Vec::new();
     }
-    let machines = Machines::all(project);
+    let machines = Machines::telling(project, recorded);
     let mut seen: Vec<(&Recorded, f64)> = recorded
         .iter()
         .filter_map(|one| judged(model, &machines, &one.run).map(|(residual, _)| (one, residual)))

@@ -43,18 +43,21 @@ pub fn bench(arguments: &SiteBench, terminal: &Terminal) -> Result<(), Failure> 
         number_of_step += 1;
         terminal.say(&format!("{number_of_step}/5 {step}"));
     });
-    let mut recorded = None;
+    let (mut recorded, mut best) = (None, descriptors);
     if let Some(project) = &project {
         let now = Timestamp(jiff::Timestamp::now().as_millisecond());
-        project.open_history()?.describe_machine(&host.name, &descriptors, now)?;
+        let mut history = project.open_history()?;
+        let earlier = history.machines()?.remove(&host.name);
+        best = earlier.map_or(descriptors, |earlier| descriptors.best_of(earlier));
+        history.describe_machine(&host.name, &best, now)?;
         recorded = Some(project.history_file());
     }
     let answer = Answer {
         cores: host.cores,
         memory: host.memory.map(|memory| memory.0),
-        profile: profile(&descriptors),
+        profile: profile(&best),
         host: host.name,
-        descriptors,
+        descriptors: best,
         recorded,
     };
     if let Some(output) = &arguments.output {
@@ -66,7 +69,9 @@ pub fn bench(arguments: &SiteBench, terminal: &Terminal) -> Result<(), Failure> 
     }
     terminal.print_table(&table(&answer))?;
     let kept = match &answer.recorded {
-        Some(file) => format!("kept in {} for {}", file.display(), answer.host),
+        Some(file) => {
+            format!("kept in {} for {}: the best of this and earlier times", file.display(), answer.host)
+        }
         None => "not kept: there is no experiment here; --experiment names one".to_owned(),
     };
     terminal.print(&format!("\n{kept}\nfor a node type of a site profile:\n{}\n", answer.profile))
