@@ -114,6 +114,21 @@ pub(super) struct Found {
     error: f64,
 }
 
+impl Found {
+    /// The same sum without phases that take no time; the constant stays.
+    fn without_idle(mut self) -> Found {
+        for index in (1..self.phases.len()).rev() {
+            if self.coefficients.iter().all(|kind| kind[index] == 0.0) {
+                self.phases.remove(index);
+                self.coefficients.iter_mut().for_each(|kind| {
+                    kind.remove(index);
+                });
+            }
+        }
+        self
+    }
+}
+
 impl Search {
     pub(super) fn of(training: &Training<'_>) -> Result<Search, String> {
         if training.configurations < FEWEST {
@@ -241,9 +256,12 @@ impl Search {
         let mut found: Vec<(f64, Found)> = met
             .into_iter()
             .filter_map(|(_, phases)| self.settle(phases))
+            .map(Found::without_idle)
             .map(|found| (self.criterion(found.phases.len(), found.error), found))
             .collect();
         found.sort_by(|left, right| left.0.total_cmp(&right.0));
+        let mut kept: BTreeSet<Vec<Phase>> = BTreeSet::new();
+        found.retain(|(_, found)| kept.insert(found.phases.clone()));
         let lowest = found.first().map_or(0.0, |(criterion, _)| *criterion);
         found.iter_mut().for_each(|(criterion, _)| *criterion = (0.5 * (lowest - *criterion)).exp());
         found.retain(|(weight, _)| *weight > UNLIKELY);
@@ -267,6 +285,10 @@ impl Search {
         let width = self.numbers.len();
         let mut tried: Vec<(f64, Phase)> = Vec::new();
         let mut extend = |phase: &Phase, column: &[f64]| -> f64 {
+            // Twice the same is the same sum.
+            if phases.contains(phase) {
+                return f64::INFINITY;
+            }
             let error = beside.error(column);
             tried.push((error, phase.clone()));
             error
@@ -299,9 +321,13 @@ impl Search {
         for _ in 0..PASSES {
             let mut changed = false;
             for index in 1..phases.len() {
-                let others = phases.iter().enumerate().filter(|(other, _)| *other != index);
-                let beside = Beside::of(self, others.map(|(_, phase)| phase));
-                changed |= self.change(&mut phases[index], lowest, &mut |_, column| beside.error(column));
+                let mut others = phases.to_vec();
+                let mut phase = others.remove(index);
+                let beside = Beside::of(self, others.iter());
+                changed |= self.change(&mut phase, lowest, &mut |phase, column| {
+                    if others.contains(phase) { f64::INFINITY } else { beside.error(column) }
+                });
+                phases[index] = phase;
             }
             if !changed {
                 break;
