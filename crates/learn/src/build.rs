@@ -7,7 +7,7 @@ use crate::describe::{
     censored_warning, explain, features_of, formula_of, left_out_warnings, loss_warning, shares_of,
     unusable_warning, what_to_run,
 };
-use crate::ensemble::{Ensemble, Member, Said, WORST, error, together};
+use crate::ensemble::{Ensemble, Member, Said, together};
 use crate::growth::growth_of;
 use crate::killed::Killed;
 use crate::pipeline::Pipeline;
@@ -15,7 +15,7 @@ use crate::prepare::{Prepared, without_disturbed};
 use crate::start_up::start_up_warning;
 use crate::statistics::mean;
 use crate::table::{Table, TableRow};
-use crate::validate::{Character, Plan, Residuals, Verdict, balanced, fullest, judge, seed_of};
+use crate::validate::{Character, Plan, Residuals, Verdict, balanced, judge, seed_of};
 use crate::{BuildOptions, Candidate, LearnError, Mix, ModelKind, TargetModel};
 
 /// Fewest different configurations that can teach anything.
@@ -74,7 +74,9 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
         full_scale_runs: learned(true),
         validation_runs: validation_rows.len(),
     };
-    let phases = (options.models.contains(&ModelKind::Phases) && phases_credible(&verdicts))
+    let phases = options
+        .models
+        .contains(&ModelKind::Phases)
         .then(|| Pipeline::fit(ModelKind::Phases, &prepared, options, options.seed).ok().map(Box::new))
         .flatten();
     let mut built = TargetModel {
@@ -110,15 +112,6 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
     let start_up = start_up_warning(&built.target, &prepared, built.evidence.full_scale_runs);
     built.warnings.extend(start_up);
     Ok(built)
-}
-
-/// Whether sums of phases did about as well as the best model on what they had not seen, or could not be judged, as
-/// there are too few runs to spare some.
-fn phases_credible(verdicts: &[Verdict]) -> bool {
-    let error = |model: ModelKind| fullest(verdicts, model).and_then(|(_, outcome)| error(model, outcome));
-    let lowest = ModelKind::ALL.into_iter().filter_map(error).fold(f64::INFINITY, f64::min);
-    fullest(verdicts, ModelKind::Phases).is_none()
-        || error(ModelKind::Phases).is_some_and(|error| error <= WORST * lowest)
 }
 
 /// The rows that are learned from.

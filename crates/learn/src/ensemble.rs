@@ -13,7 +13,7 @@ const LEASH: f64 = 0.3;
 /// Most members.
 const MOST: usize = 5;
 /// Members whose error is more than this times the lowest do not enter.
-pub(crate) const WORST: f64 = 2.0;
+const WORST: f64 = 2.0;
 /// Models that level off beyond the largest run count as if their error were this times as large.
 const LEVELS_OFF: f64 = 1.25;
 /// The share of the error among scaled-down runs, where a few full-scale ones hardly tell models apart.

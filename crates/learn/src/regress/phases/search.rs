@@ -1,5 +1,5 @@
 //! The search for sums of phases: one phase after the other is added, several sums followed at a time, and the
-//! Bayesian information criterion tells how likely each is. Coefficients are least squares on relative errors;
+//! extended Bayesian information criterion tells how likely each is. Coefficients are least squares on relative errors;
 //! each combination of categories has its own where it has runs enough, else categories multiply the whole.
 
 use std::collections::BTreeSet;
@@ -248,16 +248,14 @@ impl Search {
             met.append(&mut longer);
         }
         let total: f64 = self.weights.iter().sum();
-        let mut met: Vec<(f64, Vec<Phase>)> = met
-            .into_iter()
-            .map(|(error, phases)| (self.criterion(phases.len(), error / total), phases))
-            .collect();
+        let mut met: Vec<(f64, Vec<Phase>)> =
+            met.into_iter().map(|(error, phases)| (self.criterion(&phases, error / total), phases)).collect();
         keep_best(&mut met, LIKELY);
         let mut found: Vec<(f64, Found)> = met
             .into_iter()
             .filter_map(|(_, phases)| self.settle(phases))
             .map(Found::without_idle)
-            .map(|found| (self.criterion(found.phases.len(), found.error), found))
+            .map(|found| (self.criterion(&found.phases, found.error), found))
             .collect();
         found.sort_by(|left, right| left.0.total_cmp(&right.0));
         let mut kept: BTreeSet<Vec<Phase>> = BTreeSet::new();
@@ -270,12 +268,19 @@ impl Search {
         found
     }
 
-    /// The Bayesian information criterion; an exponent from a short list counts as half a number.
-    fn criterion(&self, phases: usize, error: f64) -> f64 {
-        let phases = (phases - 1) as f64;
-        let numbers = 0.5 * (self.numbers.len() + self.kinds.len()) as f64;
+    /// The extended Bayesian information criterion (Chen and Chen, Biometrika 2008): a phase costs its
+    /// coefficients, and the more the more others there are like it.
+    fn criterion(&self, phases: &[Phase], error: f64) -> f64 {
+        // The logarithm of how many phases have as many exponents that are not 0.
+        let choices = |phase: &Phase| -> f64 {
+            let width = phase.len();
+            let steep = phase.iter().filter(|place| **place != FLAT).count();
+            let which: f64 = (0..steep).map(|index| ((width - index) as f64 / (index + 1) as f64).ln()).sum();
+            which + steep as f64 * ((EXPONENTS.len() - 1) as f64).ln()
+        };
         let count = self.configurations;
-        count * error.max(EXACT * EXACT).ln() + (1.0 + phases * numbers) * count.ln()
+        let costs = |phase: &Phase| self.kinds.len() as f64 * count.ln() + 2.0 * choices(phase);
+        count * error.max(EXACT * EXACT).ln() + count.ln() + phases.iter().skip(1).map(costs).sum::<f64>()
     }
 
     /// The phases with one more, and the error of each: with every combination of exponents, or what is met on the
