@@ -10,6 +10,8 @@ use crate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind, Reexecuted};
 const CREDIBLE: f64 = 1.25;
 /// A single model must be this much better than the ensemble, which is steadier.
 const ALONE: f64 = 1.3;
+/// What fewer runs than this cost with one model or another is luck: none is then chosen alone for its cost.
+const FEW: usize = 20;
 /// Factors tried for the lowest cost.
 const MOST_FACTORS: usize = 400;
 /// Predictions are scored up to here, so that their squares are numbers.
@@ -91,7 +93,12 @@ impl<'a> Table<'a> {
             let scores = candidate.scores.as_ref();
             let of = |value: Option<f64>| value.unwrap_or(f64::INFINITY);
             let mae = of(scores.map(|scores| scores.mae));
-            let alone = if candidate.model == ModelKind::Ensemble { 1.0 } else { ALONE };
+            let few = scores.is_some_and(|scores| scores.cases < FEW);
+            let alone = match (candidate.model, policy) {
+                (ModelKind::Ensemble, _) => 1.0,
+                (_, Policy::Cost) if few => FEW as f64,
+                _ => ALONE,
+            };
             match policy {
                 Policy::Mae => [mae, 0.0, 0.0],
                 // Without any over-prediction there is no over-prediction to be worse at.
