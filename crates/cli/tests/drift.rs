@@ -72,6 +72,9 @@ fn a_program_that_changes_between_runs_is_noticed() {
     let said = support::stderr(&support::run(here, &["predict", "n=100"], 0));
     assert!(said.contains("warning: the program is not the one the model learned from"), "{said}");
 
+    let said = support::stderr(&support::run(here, &["generate"], 0));
+    assert!(said.contains("has changed since 12 runs that count as done"), "{said}");
+
     // Run again: twice as long as the model says.
     write_experiment(here, 4);
     support::run(here, &["generate", "--quiet"], 0);

@@ -16,6 +16,7 @@ use harp_report::text::plural;
 use serde::Serialize;
 
 use crate::arguments::Generate;
+use crate::drift;
 use crate::failure::{Exit, Failure};
 use crate::failures::{self, FailedRun};
 use crate::fingerprint;
@@ -145,6 +146,19 @@ impl<'a> Session<'a> {
         })
     }
 
+    /// Runs that count as done are not made again, whatever has become of the program since.
+    fn warn_if_of_another_program(&self, done: usize) -> Result<(), Failure> {
+        let recorded = self.store.runs(Some(&self.project.experiment.application()))?;
+        if done > 0 && drift::is_of_another_program(self.project, &recorded) {
+            self.terminal.say(&format!(
+                "warning: the program or its command has changed since {} that count as done and are not made \
+                 again; give it a new `version` under [program] to measure it as it is now",
+                plural(done, "run")
+            ));
+        }
+        Ok(())
+    }
+
     /// Runs what is missing of some scales; of all without any.
     ///
     /// A budget is kept with what is known when runs are planned, and more is known once they have
@@ -158,6 +172,7 @@ impl<'a> Session<'a> {
             let (mut missing, planned) = self.missing(scales, retry_failed, &knowledge)?;
             if round == 0 {
                 done.already_done = planned.len() - missing.len();
+                self.warn_if_of_another_program(done.already_done)?;
             }
             asked_for.extend(planned);
             missing.retain(|run| tried.insert((run.configuration.key(), run.repetition)));

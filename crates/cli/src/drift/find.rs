@@ -73,6 +73,12 @@ fn is_other(program: Option<&str>, known: &[String]) -> bool {
     !known.is_empty() && program.is_some_and(|program| known.iter().all(|known| known != program))
 }
 
+/// Whether no run of a history was made with the program as it is now, though it is known with which they were.
+pub fn is_of_another_program(project: &Project, recorded: &[Recorded]) -> bool {
+    let known: Vec<String> = recorded.iter().filter_map(|one| one.program.clone()).collect();
+    is_other(Some(&fingerprint::of(project)), &known)
+}
+
 /// Whether the program as it is now is one the model knows nothing of.
 fn program_is_gone(
     project: &Project,

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::terminal::Terminal;
 
-pub use find::{in_model, in_runs};
+pub use find::{in_model, in_runs, is_of_another_program};
 
 /// How to keep runs of two programs apart.
 const NEW_VERSION: &str = "Give a new `version` under [program] to keep them apart";
