@@ -360,7 +360,7 @@ fn what_the_budget_cuts_off_is_said_and_may_run_again_with_a_larger_one() {
 fn allocations_that_cannot_be_run_here_are_named_and_not_counted() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
-    let text = SHARED_EXPERIMENT.replace("./shared.sh {n} {threads}", "sleep 0.0{cores}");
+    let text = SHARED_EXPERIMENT.replace("./shared.sh {n} {threads}", "sleep {n}");
     let (parameters, _) = text.split_once("threads").unwrap();
     fs::write(here.join("harp.toml"), format!("{parameters}cores = [1, 4000, 8000]\n")).unwrap();
     let call = ["generate", "--adaptive", "--goal", "cheapest", "--json"];

@@ -92,7 +92,8 @@ impl Quantity {
         let decimals = (1 - magnitude(to - from)).min(2 - magnitude(to.abs())).clamp(0, 9) as usize;
         let fixed = |value: f64| text::group_thousands(&format!("{value:.decimals$}"));
         // The lower end of a wide range is no rounding error: two digits of it, too.
-        let is_lost = from > 0.0 && magnitude(from) + (decimals as i32) < 1 && from.fract() > 1e-9;
+        let is_lost =
+            from > 0.0 && magnitude(from).saturating_add(decimals as i32) < 1 && from.fract() > 1e-9;
         let (from, to) = (if is_lost { text::significant(from, 2) } else { fixed(from) }, fixed(to));
         with_unit(&if from == to { to } else { format!("{from}–{to}") }, unit)
     }
