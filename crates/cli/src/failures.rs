@@ -39,10 +39,14 @@ pub struct FailedRun {
 impl FailedRun {
     /// What is known of a run that did not complete.
     pub fn of(project: &Project, run: &Run) -> FailedRun {
+        FailedRun::ended(project, run, run.outcome.to_string())
+    }
+
+    /// The same where more is known of how it ended than the outcome says.
+    pub fn ended(project: &Project, run: &Run, reason: String) -> FailedRun {
         let name = format!("{}-{}", run.configuration.key(), run.repetition);
         let log = project.state().join("runs").join(name).join("stderr");
         let log = Some(log).filter(|log| log.exists());
-        let reason = run.outcome.to_string();
         FailedRun {
             configuration: run.configuration.clone(),
             repetition: run.repetition,

@@ -313,3 +313,61 @@ fn the_start_counts_each_configuration_once() {
     let said = support::stderr(&support::run(here, &call, 4));
     assert!(said.contains("3 of 3)") && !said.contains("4 of 3)"), "{said}");
 }
+
+const SIZES: &str = "name = 'sizes'\n[program]\ncommand = 'sleep {n}'\n[parameters.n]\ntype = 'real'\n\
+                     sd = [0.01, 0.02, 0.03, 0.04, 0.05, 0.06]\nfs = [0.15]\ntest = [0.3]\n[design]\nrepetitions = 3\n";
+
+/// A wide interval and a budget are reasons to go on until nothing is left, and the width that is said last is
+/// that of the model of all runs.
+#[test]
+fn it_goes_on_while_the_interval_is_wide_and_says_the_last_width() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    fs::write(here.join("harp.toml"), SIZES).unwrap();
+    let call = ["generate", "--adaptive", "--budget", "60s", "--until-width", "1.0001", "--json"];
+    let answer = support::json(here, &call);
+    assert_eq!(answer["ended"], "nothing_left", "{answer:#}");
+    assert_eq!(answer["reason"], "every run of the experiment has been made", "{answer:#}");
+    let choices = answer["choices"].as_array().unwrap();
+    assert_eq!((choices.len(), &answer["runs"]), (21, &21.into()), "{answer:#}");
+    // None is expected to be much faster than the fastest that was run.
+    let expected = choices.iter().filter_map(|choice| choice["expected_seconds"].as_f64());
+    assert!(expected.into_iter().all(|seconds| seconds > 0.004), "{answer:#}");
+    let again = support::json(here, &call);
+    assert_eq!((&again["runs"], &again["width"]), (&0.into(), &answer["width"]), "{again:#}");
+}
+
+#[test]
+fn what_the_budget_cuts_off_is_said_and_may_run_again_with_a_larger_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    fs::write(here.join("harp.toml"), SIZES.replace("[0.01, 0.02, 0.03, 0.04, 0.05, 0.06]", "[0.4, 0.5]"))
+        .unwrap();
+    let call =
+        |budget: &'static str| ["generate", "--adaptive", "--scale", "sd", "--budget", budget, "--json"];
+    let first = support::json(here, &call("0.1s"));
+    let cut = &first["failures"][0];
+    assert_eq!(cut["reason"], "cut off by the budget after 100 ms", "{first:#}");
+    let same = |choice: &Value| choice["parameters"] == cut["parameters"] && choice["repetition"] == 0;
+    let again = support::json(here, &call("0.2s"));
+    assert!(!again["choices"].as_array().unwrap().iter().any(same), "no more time than before: {again:#}");
+    let third = support::json(here, &call("20s"));
+    let run = third["choices"].as_array().unwrap().iter().find(|choice| same(choice));
+    assert!(run.is_some_and(|run| run["seconds"].as_f64().unwrap() >= 0.4), "{third:#}");
+}
+
+#[test]
+fn allocations_that_cannot_be_run_here_are_named_and_not_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let text = SHARED_EXPERIMENT.replace("./shared.sh {n} {threads}", "sleep {n}");
+    let (parameters, _) = text.split_once("threads").unwrap();
+    fs::write(here.join("harp.toml"), format!("{parameters}cores = [1, 4000, 8000]\n")).unwrap();
+    let call = ["generate", "--adaptive", "--goal", "cheapest", "--json"];
+    let output = support::run(here, &call, 7);
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["runs"], 1, "{answer:#}");
+    let reason = answer["reason"].as_str().unwrap();
+    assert!(reason.starts_with("no allocation is left; 2 of 3 could not be run to the end: "), "{reason}");
+    assert!(reason.contains("on 8000 cores (not started: it asks for 8000 cores"), "{reason}");
+}

@@ -55,7 +55,7 @@ pub use feature::{Dropped, Feature, Measured};
 pub use file::{Learned, MODEL_FILE_VERSION, Mixed, ModelFile};
 pub use growth::{Growth, growth_in_words};
 pub use model::{TargetModel, Validation};
-pub use next::{Doubt, Gain, Place};
+pub use next::{Doubt, Gain, Place, Why};
 pub use options::BuildOptions;
 pub use search::{Outlook, outlooks};
 pub use transfer::{Correction, Reuse, Reused, SourceUse, build_from, few_runs};

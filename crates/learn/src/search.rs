@@ -46,7 +46,8 @@ pub fn outlooks(runs: &[(Place, f64)], candidates: &[Place]) -> Option<Vec<Outlo
     if logs.is_empty() || !logs.iter().all(|log| log.is_finite()) {
         return None;
     }
-    let mut places = coordinates(&runs.iter().map(|(place, _)| place).chain(candidates).collect::<Vec<_>>());
+    let (mut places, _) =
+        coordinates(&runs.iter().map(|(place, _)| place).chain(candidates).collect::<Vec<_>>());
     let candidates = places.split_off(runs.len());
     let centre = logs.iter().sum::<f64>() / logs.len() as f64;
     let logs: Vec<f64> = logs.iter().map(|log| log - centre).collect();

@@ -154,3 +154,28 @@ fn choosing_halves_the_error_of_a_grid_at_equal_cost() {
         assert!(wins > PROGRAMS / 2, "budget {share}: {wins} of {PROGRAMS}");
     }
 }
+
+/// Of a program with a start-up time that hides how it grows: the size that is wanted is beyond all runs, and
+/// enough cheap runs are there to go on with for ever. What is left must not be given up while there is a budget.
+#[test]
+fn with_a_budget_left_it_goes_on_to_the_large_runs() {
+    for seed in 0..PROGRAMS {
+        let mut random = Noise::new(seed);
+        let program = Program { start: 0.5 + random.uniform(), ..Program::of(&mut random) };
+        let rows = grid(&program, &mut random);
+        let wanted: Vec<Place> = cases(&program).iter().map(|case| case.cells.clone()).collect();
+        let costs: Vec<f64> = rows.iter().map(|row| row.observed.value()).collect();
+        let mut chosen: Vec<usize> = Vec::new();
+        while chosen.len() < rows.len() {
+            let left: Vec<usize> = (0..rows.len()).filter(|index| !chosen.contains(index)).collect();
+            let known: Vec<Place> = chosen.iter().map(|&index| rows[index].cells.clone()).collect();
+            let open: Vec<Place> = left.iter().map(|&index| rows[index].cells.clone()).collect();
+            let open_costs: Vec<f64> = left.iter().map(|&index| costs[index]).collect();
+            let next = Doubt::new(&known, &open, &wanted, None).choose(&open_costs, false);
+            let (gain, _) = next.unwrap_or_else(|| panic!("seed {seed}: stopped after {}", chosen.len()));
+            chosen.push(left[gain.candidate]);
+        }
+        let first = chosen.iter().position(|&index| rows[index].scale == Scale::Fs).unwrap();
+        assert!(first < rows.len() / 2, "seed {seed}: the first large run is number {first}");
+    }
+}

@@ -81,7 +81,7 @@ impl Quantity {
         }
         let (unit, size) = self.unit_for(high);
         let (low_unit, low_size) = self.unit_for(low);
-        if low_unit != unit && low < 0.1 * size {
+        if low_unit != unit && (low < 0.1 * size || low < 0.02 * high) {
             let end =
                 |value: f64, unit: &str, size: f64| with_unit(&text::significant(value / size, 2), unit);
             return format!("{}–{}", end(low, low_unit, low_size), end(high, unit, size));
@@ -91,7 +91,10 @@ impl Quantity {
         let (from, to) = (low / size, high / size);
         let decimals = (1 - magnitude(to - from)).min(2 - magnitude(to.abs())).clamp(0, 9) as usize;
         let fixed = |value: f64| text::group_thousands(&format!("{value:.decimals$}"));
-        let (from, to) = (fixed(from), fixed(to));
+        // The lower end of a wide range is no rounding error: two digits of it, too.
+        let is_lost =
+            from > 0.0 && magnitude(from).saturating_add(decimals as i32) < 1 && from.fract() > 1e-9;
+        let (from, to) = (if is_lost { text::significant(from, 2) } else { fixed(from) }, fixed(to));
         with_unit(&if from == to { to } else { format!("{from}–{to}") }, unit)
     }
 
@@ -208,11 +211,18 @@ mod tests {
             (7.8, 11.0, "7.8–11.0 s"),
             (40.0, 70.0, "0.67–1.17 min"),
             (40_000.0, 90_000.0, "0.46–1.04 d"),
+            (1.48, 39.0, "1.5–39 s"),
+            (0.43, 43.0, "430 ms–43 s"),
+            (0.107, 7.7, "107 ms–7.7 s"),
+            (0.4, 4.6, "0.40–4.6 s"),
+            (1.0, 16.0, "1–16 s"),
         ] {
             assert_eq!(Quantity::Seconds.range(low, high), text);
         }
         assert_eq!(Quantity::Bytes.range(3.0 * 1048576.0, 5.5 * 1048576.0), "3.0–5.5 MiB");
         assert_eq!(Quantity::Money("€".into()).range(0.1, 0.25), "€0.10–0.25");
+        assert_eq!(Quantity::Number.range(0.43, 43.0), "0.43–43");
+        assert_eq!(Quantity::Number.range(0.0, 43.0), "0–43");
         assert_eq!(Quantity::Number.range(f64::NAN, 2.0), "–");
     }
 

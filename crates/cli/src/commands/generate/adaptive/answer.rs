@@ -57,7 +57,7 @@ pub(super) enum Ended {
     Narrow,
     /// What is left would exceed the budget.
     Budget,
-    /// Nothing is left that teaches anything.
+    /// Nothing is left to run, or nothing that teaches anything where no budget or width says when to stop.
     NothingLeft,
     /// No allocation is expected to be better.
     Found,
@@ -78,6 +78,8 @@ pub(super) struct Best {
 #[derive(Debug, Serialize)]
 pub(super) struct Answer {
     pub choices: Vec<Choice>,
+    /// How many of them were started.
+    pub runs: usize,
     pub ended: Ended,
     /// The same in words.
     pub reason: String,

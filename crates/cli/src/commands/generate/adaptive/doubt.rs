@@ -2,64 +2,58 @@
 
 use std::collections::BTreeSet;
 
-use harp_core::{Configuration, ConfigurationKey, Scale, Seconds, Target};
+use harp_core::{Configuration, ConfigurationKey, Scale, Seconds};
 use harp_experiment::PlannedRun;
-use harp_learn::{BuildOptions, Doubt, FEWEST_CONFIGURATIONS, TargetModel};
-use harp_report::Quantity;
-use harp_report::text::{number, share};
+use harp_learn::{Doubt, FEWEST_CONFIGURATIONS, Gain, Why};
+use harp_report::text::share;
 
 use super::answer::{Choice, Ended, about, price};
 use super::known::{Known, places};
+use super::models::{Models, Width};
 use super::{Left, Next};
 use crate::arguments::{Adaptive, Per};
-use crate::commands::build::without_test_cases;
 use crate::failure::Failure;
 use crate::project::Project;
 
 /// What a run costs beyond its own time: starting it and recording it. More than that would keep it from
 /// short runs where all are short.
 const EACH_RUN: f64 = 0.01;
-/// A run that takes away less of the doubt is not worth making.
-const SMALLEST_SHARE: f64 = 0.001;
-/// Runs that should lie beyond an interval before its width is believed.
-const SOUND: f64 = 0.75;
-/// A model is built again when there are this many times as many runs as it knows.
-const GROWN: f64 = 1.05;
+/// Runs in a row that did not narrow the interval, after which the belief that chose them is not followed.
+const STALLED: usize = 2;
+/// An interval wider than this says that the belief, by which little may be left to learn, is in doubt.
+const WIDE: f64 = 2.0;
+/// Of what is left, so much may be spent on a run for being the most telling alone.
+const PART: f64 = 0.5;
+/// While there are others, no run is made that costs more than is left with a larger probability than 1 − this:
+/// what is cut off by the budget has used it up and tells little.
+const SURE: f64 = 0.9;
 
 /// Chooses runs that lower the doubt about some cases.
 pub(super) struct Lowering<'a> {
-    project: &'a Project,
     settings: &'a Adaptive,
     cases: &'a [Configuration],
-    models: Option<Box<Models>>,
+    models: Models<'a>,
 }
 
-/// What the runs so far say of time, and of what is wanted.
-struct Models {
-    learned_from: usize,
-    walltime: TargetModel,
-    wanted: TargetModel,
-}
-
-/// The widest interval of a target case.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Width {
-    low: f64,
-    high: f64,
-}
-
-impl Width {
-    pub fn ratio(&self) -> f64 {
-        self.high / self.low
-    }
+/// The run that was chosen, and what the choice rests on.
+struct Step<'k> {
+    run: &'k PlannedRun,
+    expected: Option<f64>,
+    gain: Gain,
+    why: Why,
+    /// How many there were to choose from.
+    among: usize,
+    /// For one of the first runs, which of how many it is.
+    start: Option<(usize, usize)>,
 }
 
 impl<'a> Lowering<'a> {
     pub fn new(project: &'a Project, settings: &'a Adaptive, cases: &'a [Configuration]) -> Lowering<'a> {
-        Lowering { project, settings, cases, models: None }
+        Lowering { settings, cases, models: Models::new(project, cases) }
     }
 
-    /// The next run among some, given what is known, runs planned but not made, and what may be spent.
+    /// The next run among some, given what is known, runs planned but not made, and what may be spent. Before
+    /// it ends the models know every run: what is said last is not of an earlier one.
     pub fn next(
         &mut self,
         known: &Known,
@@ -67,9 +61,23 @@ impl<'a> Lowering<'a> {
         candidates: &[PlannedRun],
         left: Left,
     ) -> Result<Next, Failure> {
+        self.models.learn(known, false)?;
+        let next = self.choose(known, planned, candidates, left)?;
+        if matches!(next, Next::End(..)) && self.models.learn(known, true)? {
+            return self.choose(known, planned, candidates, left);
+        }
+        Ok(next)
+    }
+
+    fn choose(
+        &mut self,
+        known: &Known,
+        planned: &[Choice],
+        candidates: &[PlannedRun],
+        left: Left,
+    ) -> Result<Next, Failure> {
         let completed = known.completed(self.cases);
-        self.learn(known, completed.len());
-        let width = self.width()?;
+        let width = self.models.width()?;
         let made: Vec<&Configuration> = completed
             .iter()
             .map(|(configuration, _)| *configuration)
@@ -87,12 +95,16 @@ impl<'a> Lowering<'a> {
         let needed = needed.min(different.len() + candidates.iter().filter(starts).count());
         let is_start = different.len() < needed;
         match (width, self.settings.until_width) {
-            (Some(width), Some(wanted)) if !is_start && self.is_sound() && width.ratio() <= wanted => {
+            (Some(width), Some(wanted)) if !is_start && self.models.is_sound() && width.ratio() <= wanted => {
                 return Ok(Next::End(Ended::Narrow, self.narrow(width)));
             }
             _ => {}
         }
-        let seconds: Vec<Option<f64>> = candidates.iter().map(|run| self.seconds(known, run)).collect();
+        if candidates.is_empty() {
+            return Ok(Next::End(Ended::NothingLeft, "every run of the experiment has been made".to_owned()));
+        }
+        let seconds: Vec<Option<f64>> =
+            candidates.iter().map(|run| self.models.seconds(known, &completed, run)).collect();
         let (mut costs, mut over_budget) = (Vec::new(), 0);
         for (run, seconds) in candidates.iter().zip(&seconds) {
             let affordable = left.pays_for(known, run, *seconds);
@@ -110,116 +122,117 @@ impl<'a> Lowering<'a> {
                 true => self.weight(known, run, *seconds)?,
             });
         }
+        let only = |costs: &[f64], keep: &dyn Fn(usize) -> bool| -> Option<Vec<f64>> {
+            let kept =
+                costs.iter().enumerate().map(|(index, cost)| if keep(index) { *cost } else { f64::NAN });
+            let kept: Vec<f64> = kept.collect();
+            kept.iter().any(|cost| cost.is_finite()).then_some(kept)
+        };
+        if !is_start {
+            let at_most: Vec<Option<f64>> =
+                candidates.iter().map(|run| self.models.at_most(&completed, run, SURE)).collect();
+            let is_sure = |index: usize| {
+                let seconds = at_most[index].or(seconds[index]);
+                left.pays_for(known, &candidates[index], seconds)
+            };
+            costs = only(&costs, &is_sure).unwrap_or(costs);
+        }
         let (runs, rest) = all.split_at(made.len());
         let (open, cases) = rest.split_at(candidates.len());
         let doubt = Doubt::new(runs, open, cases, noise(&completed));
-        let Some(gain) = doubt.best(&costs).filter(|gain| gain.share >= SMALLEST_SHARE) else {
-            return Ok(match over_budget {
-                0 => Next::End(Ended::NothingLeft, "nothing is left that would teach anything".to_owned()),
-                _ => Next::End(Ended::Budget, left.in_words(over_budget)),
-            });
+        let wide = self.settings.until_width.unwrap_or(WIDE).min(WIDE);
+        let is_wide = width.is_some_and(|width| width.ratio() > wide);
+        let part = left.part(PART);
+        let in_part = |index: usize| part.pays_for(known, &candidates[index], seconds[index]);
+        let stalled = (!is_start && is_wide && self.models.idle() >= STALLED).then(|| only(&costs, &in_part));
+        let mut chosen = match stalled.flatten() {
+            Some(costs) => doubt.choose(&costs, true),
+            None => doubt.choose(&costs, false),
         };
-        let run = candidates[gain.candidate].clone();
-        let expected = seconds[gain.candidate];
+        if matches!(chosen, Some((_, Why::Farthest))) {
+            if !self.has_end() && !is_start {
+                let reason = "nothing is left that would teach anything";
+                return Ok(Next::End(Ended::NothingLeft, reason.to_owned()));
+            }
+            let is_full = |index: usize| candidates[index].configuration.scale == Scale::Fs;
+            chosen = only(&costs, &is_full).and_then(|costs| doubt.choose(&costs, false)).or(chosen);
+        }
+        let Some((gain, why)) = chosen else {
+            return Ok(Next::End(Ended::Budget, left.in_words(over_budget)));
+        };
+        if why == Why::Most {
+            self.models.rest();
+        }
+        let step = Step {
+            run: &candidates[gain.candidate],
+            expected: seconds[gain.candidate],
+            gain,
+            why,
+            among: candidates.len(),
+            start: is_start.then(|| (different.len() + 1, needed)),
+        };
+        Ok(Next::Run(step.run.clone(), Box::new(self.explained(known, &step, width))))
+    }
+
+    /// Whether anything else than the doubt says when to stop.
+    fn has_end(&self) -> bool {
+        let settings = self.settings;
+        settings.until_width.is_some() || settings.budget.is_some() || settings.budget_cost.is_some()
+    }
+
+    fn explained(&self, known: &Known, step: &Step<'_>, width: Option<Width>) -> Choice {
+        let Step { run, expected, gain, among, .. } = *step;
         let cost =
             expected.and_then(|time| known.knowledge.price(&run.configuration.allocation, Seconds(time)));
         let mut reason = format!("{}, takes away {} of the doubt", about(expected), share(gain.share));
-        match (self.settings.per, expected, cost) {
-            _ if is_start => {
+        match (step.why, self.settings.per, expected, cost) {
+            _ if step.start.is_some() => {
                 let without = match known.unfinished() {
                     0 => String::new(),
                     count => format!(" besides {count} that did not complete"),
                 };
-                let number = different.len() + 1;
+                let (number, needed) = step.start.unwrap_or_default();
                 reason.push_str(&format!(
                     " (start: the most telling of the small runs, {number} of {needed}{without})"
                 ));
             }
-            (Per::Second, Some(_), _) => {
-                reason.push_str(&format!(", the most for its time among {}", candidates.len()));
+            (Why::Most, ..) => reason.push_str(&format!(
+                ", the most of what half of the rest pays for, whatever it costs: {STALLED} runs did not narrow \
+                 the interval"
+            )),
+            (Why::Farthest, ..) => reason = format!(
+                "{}, the farthest from all runs: none of the {among} that are left should teach much, which is \
+                 not believed as long as the interval is wide",
+                about(expected)
+            ),
+            (_, Per::Second, Some(_), _) => {
+                reason.push_str(&format!(", the most for its time among {among}"));
             }
-            (Per::Dollar, _, Some(cost)) => reason.push_str(&format!(
-                " for {}, the most for its price among {}",
+            (_, Per::Dollar, _, Some(cost)) => reason.push_str(&format!(
+                " for {}, the most for its price among {among}",
                 price(&known.knowledge.site().unit, cost.0),
-                candidates.len()
             )),
             _ => {}
         }
         if let Some(width) = width {
-            reason.push_str(&format!("; widest interval now {}", self.range(width)));
+            reason.push_str(&format!("; widest interval now {}", self.models.range(width)));
         }
-        let choice = Choice {
+        Choice {
             expected_seconds: expected,
             expected_cost: cost.map(|cost| cost.0),
             doubt_taken: Some(gain.share),
-            ..Choice::of(&run, reason)
-        };
-        Ok(Next::Run(run, Box::new(choice)))
-    }
-
-    /// Whether an interval rests on enough runs that were held back: with hardly one beyond it, nobody
-    /// knows where it ends.
-    fn is_sound(&self) -> bool {
-        let outside = 1.0 - self.project.experiment.learn.interval;
-        let judged = self.models.as_ref().map_or(0, |models| models.wanted.evidence.validation_runs);
-        judged as f64 * outside >= SOUND
+            ..Choice::of(run, reason)
+        }
     }
 
     /// The widest interval of the target cases, once there is a model.
     pub fn width(&self) -> Result<Option<Width>, Failure> {
-        let Some(models) = &self.models else { return Ok(None) };
-        let mut widest: Option<Width> = None;
-        for case in self.cases {
-            let prediction = models.wanted.predict(&case.features())?;
-            let (low, high) = prediction.distribution.interval(self.project.experiment.learn.interval);
-            let width = Width { low, high };
-            if widest.is_none_or(|widest| width.ratio() > widest.ratio()) {
-                widest = Some(width);
-            }
-        }
-        Ok(widest)
+        self.models.width()
     }
 
-    /// Builds models of what is known by now, if that is enough, and more than before.
-    pub fn learn(&mut self, known: &Known, completed: usize) {
-        let before = self.models.as_ref().map_or(0, |models| models.learned_from);
-        if (completed as f64) < GROWN * before as f64 || completed == before {
-            return;
-        }
-        let experiment = &self.project.experiment;
-        let options = BuildOptions {
-            policy: experiment.learn.policy,
-            seed: experiment.schedule.seed,
-            ..BuildOptions::default()
-        };
-        let (runs, _) = without_test_cases(self.project, &known.recorded);
-        let is_case = |one: &Configuration| self.cases.iter().any(|case| case.values() == one.values());
-        let runs: Vec<_> = runs.into_iter().filter(|run| !is_case(&run.configuration)).collect();
-        let build = |target: &Target| {
-            let (table, _) = harp_history::dataset(runs.iter().copied(), target);
-            harp_learn::build(&table, &options).ok()
-        };
-        let wanted = self.wanted();
-        let Some(walltime) = build(&Target::Walltime) else { return };
-        let Some(wanted) = (if wanted == Target::Walltime { Some(walltime.clone()) } else { build(&wanted) })
-        else {
-            return;
-        };
-        self.models = Some(Box::new(Models { learned_from: completed, walltime, wanted }));
-    }
-
-    /// What the experiment wants to know first.
-    fn wanted(&self) -> Target {
-        self.project.experiment.learn.targets.first().cloned().unwrap_or(Target::Walltime)
-    }
-
-    fn seconds(&self, known: &Known, run: &PlannedRun) -> Option<f64> {
-        let model = self.models.as_ref().map(|models| &models.walltime);
-        let predicted =
-            || model.and_then(|model| Some(model.predict(&run.configuration.features()).ok()?.estimate));
-        let knowledge = &known.knowledge;
-        let measured = knowledge.measured(&run.configuration).map(|time| time.0);
-        measured.or_else(predicted).or_else(|| knowledge.time(&run.configuration).map(|time| time.0))
+    /// `4.10–11.9 s (×2.9)`.
+    pub fn range(&self, width: Width) -> String {
+        self.models.range(width)
     }
 
     /// What a run is weighed by; without any knowledge all weigh the same.
@@ -239,17 +252,11 @@ impl<'a> Lowering<'a> {
     }
 
     fn narrow(&self, width: Width) -> String {
-        let interval = share(self.project.experiment.learn.interval);
         format!(
-            "the {interval} interval of every target case is narrow enough: the widest is {}",
-            self.range(width)
+            "the {} interval of every target case is narrow enough: the widest is {}",
+            share(self.models.interval()),
+            self.models.range(width)
         )
-    }
-
-    /// `4.10–11.9 s (×2.9)`.
-    pub fn range(&self, width: Width) -> String {
-        let quantity = Quantity::of(&self.wanted());
-        format!("{} (×{})", quantity.range(width.low, width.high), number(width.ratio()))
     }
 }
 

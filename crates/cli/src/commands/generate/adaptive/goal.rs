@@ -43,7 +43,7 @@ impl<'a> Searching<'a> {
             .collect();
         let best = self.best(known);
         if open.is_empty() {
-            return Next::End(Ended::NothingLeft, "every allocation has been run".to_owned());
+            return Next::End(Ended::NothingLeft, self.all_tried(known));
         }
         let seen = self.seen(known);
         let runs = seen.iter().map(|(configuration, _)| *configuration);
@@ -190,6 +190,24 @@ impl<'a> Searching<'a> {
             _ => None,
         }));
         seen
+    }
+
+    /// That nothing is left, and of which allocations there is no time.
+    fn all_tried(&self, known: &Known) -> String {
+        let missing = self.allocations.iter().filter_map(|configuration| {
+            let run = PlannedRun { configuration: configuration.clone(), repetition: 0 };
+            let outcome = known.outcome(&run).filter(|outcome| !outcome.is_completed())?;
+            Some(format!("{configuration} ({outcome})"))
+        });
+        let missing: Vec<String> = missing.collect();
+        match missing.len() {
+            0 => "every allocation has been run".to_owned(),
+            count => format!(
+                "no allocation is left; {count} of {} could not be run to the end: {}",
+                self.allocations.len(),
+                missing.join(", ")
+            ),
+        }
     }
 
     /// The result in words.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use harp_core::{Configuration, ConfigurationKey, Money, Outcome, Scale, Seconds, Value};
+use harp_core::{Configuration, ConfigurationKey, Money, Outcome, Run, Scale, Seconds, Value};
 use harp_experiment::PlannedRun;
 use harp_history::Recorded;
 use harp_learn::Place;
@@ -20,7 +20,12 @@ pub(super) struct Known {
     /// What is known of times and prices.
     pub knowledge: Knowledge,
     outcomes: BTreeMap<(ConfigurationKey, u32), Outcome>,
+    /// The experiment's own time-outs.
+    timeouts: BTreeMap<Scale, Seconds>,
 }
+
+/// What was cut off by the budget may run again where it is given so many times as long.
+const LONGER: f64 = 1.5;
 
 /// Which runs may be chosen.
 pub(super) struct Allowed<'a> {
@@ -28,6 +33,8 @@ pub(super) struct Allowed<'a> {
     pub scales: &'a [Scale],
     /// Whether what failed may be run again.
     pub retry_failed: bool,
+    /// What is left of the budget, if there is one.
+    pub time: Option<Seconds>,
     /// What was tried by this call already.
     pub tried: &'a BTreeSet<(ConfigurationKey, u32)>,
 }
@@ -39,7 +46,10 @@ impl Known {
             Some(history) => history.runs(Some(&project.experiment.application()))?,
             None => Vec::new(),
         };
-        Ok(Known { recorded, knowledge: Knowledge::of(project)?, outcomes: sweep::outcomes(project)? })
+        let timeouts = project.experiment.designs.iter();
+        let timeouts = timeouts.filter_map(|(scale, design)| Some((*scale, design.timeout?))).collect();
+        let (knowledge, outcomes) = (Knowledge::of(project)?, sweep::outcomes(project)?);
+        Ok(Known { recorded, knowledge, outcomes, timeouts })
     }
 
     /// Run time and price of every run that was made to learn from.
@@ -79,9 +89,42 @@ impl Known {
         let standing = match sweep::standing(run, &self.outcomes) {
             Standing::Missing => true,
             Standing::Done => false,
+            Standing::Censored if self.has_longer(run, allowed) => true,
             Standing::Failed | Standing::Censored => allowed.retry_failed,
         };
         standing && !allowed.tried.contains(&(run.configuration.key(), run.repetition))
+    }
+
+    /// Whether a run was cut off by a budget of which more is left now.
+    fn has_longer(&self, run: &PlannedRun, allowed: &Allowed<'_>) -> bool {
+        let Some(outcome) = self.outcome(run) else { return false };
+        let scale = run.configuration.scale;
+        let limits = [self.timeouts.get(&scale).copied(), allowed.time];
+        let given = limits.into_iter().flatten().map(|limit| limit.0).fold(f64::INFINITY, f64::min);
+        self.cut_off(scale, outcome).is_some_and(|limit| LONGER * limit.0 < given)
+    }
+
+    /// How the run ended that counts, if it was made.
+    pub fn outcome(&self, run: &PlannedRun) -> Option<&Outcome> {
+        self.outcomes.get(&(run.configuration.key(), run.repetition))
+    }
+
+    /// When a run was ended, if that was before the experiment's own time-out: the budget was used up.
+    fn cut_off(&self, scale: Scale, outcome: &Outcome) -> Option<Seconds> {
+        match outcome {
+            Outcome::TimedOut { limit } => {
+                Some(*limit).filter(|limit| self.timeouts.get(&scale).is_none_or(|timeout| limit < timeout))
+            }
+            _ => None,
+        }
+    }
+
+    /// How a run ended, in words.
+    pub fn ending(&self, run: &Run) -> String {
+        match self.cut_off(run.configuration.scale, &run.outcome) {
+            Some(limit) => format!("cut off by the budget after {limit}"),
+            None => run.outcome.to_string(),
+        }
     }
 
     /// Says how a chosen run ended, and gives the time it took if it completed.
@@ -94,9 +137,15 @@ impl Known {
             .map(|recorded| &recorded.run)
             .find(|run| run.configuration.key() == key && run.repetition == choice.repetition)?;
         let took = done.usage.walltime.filter(|_| done.outcome.is_completed());
-        let how = took.map_or_else(|| done.outcome.to_string(), |time| format!("took {time}"));
+        let how = took.map_or_else(|| self.ending(done), |time| format!("took {time}"));
         terminal.say(&format!("{:>3}. {how}", choice.number));
         took.map(|time| time.0)
+    }
+
+    /// Whether a chosen run was made, however it ended.
+    pub fn has_started(&self, choice: &Choice) -> bool {
+        let outcome = self.outcomes.get(&(choice.configuration.key(), choice.repetition));
+        outcome.is_some_and(|outcome| !matches!(outcome, Outcome::NotStarted { .. }))
     }
 
     /// How many scaled-down runs ended without a result.

@@ -5,6 +5,7 @@ mod answer;
 mod doubt;
 mod goal;
 mod known;
+mod models;
 mod perform;
 mod together;
 mod wanted;
@@ -53,6 +54,14 @@ impl Left {
         Left {
             time: settings.budget.map(|budget| budget - time),
             money: settings.budget_cost.map(|budget| budget - money),
+        }
+    }
+
+    /// A part of it.
+    fn part(&self, part: f64) -> Left {
+        Left {
+            time: self.time.map(|time| Seconds(part * time.0)),
+            money: self.money.map(|money| Money(part * money.0)),
         }
     }
 
@@ -150,8 +159,12 @@ fn plan(
     let mut tried = BTreeSet::new();
     while choices.len() < MOST_PLANNED {
         let left = Left::of(&arguments.adaptive, known, choices);
-        let allowed =
-            Allowed { scales: &arguments.scale, retry_failed: arguments.retry_failed, tried: &tried };
+        let allowed = Allowed {
+            scales: &arguments.scale,
+            retry_failed: arguments.retry_failed,
+            time: left.time,
+            tried: &tried,
+        };
         let (run, mut choice) = match chooser.next(known, choices, &allowed, left)? {
             Next::Run(run, choice) => (run, *choice),
             Next::End(ended, reason) => return Ok((ended, reason)),
@@ -169,7 +182,7 @@ fn failures(project: &Project, known: &Known, tried: &BTreeSet<RunKey>) -> Vec<F
     runs.filter(|run| {
         !run.outcome.is_completed() && tried.contains(&(run.configuration.key(), run.repetition))
     })
-    .map(|run| FailedRun::of(project, run))
+    .map(|run| FailedRun::ended(project, run, known.ending(run)))
     .collect()
 }
 
@@ -216,7 +229,9 @@ impl<'a> Chooser<'a> {
             Chooser::Searching { cases, searching } => (cases.len(), None, searching.best(known)),
         };
         let (spent, money) = known.spent();
+        let is_started = |choice: &&Choice| known.has_started(choice);
         Ok(Answer {
+            runs: choices.iter().filter(is_started).count(),
             choices,
             ended,
             reason,
@@ -253,9 +268,12 @@ fn tell(answer: &Answer, chooser: &Chooser<'_>, known: &Known, terminal: &Termin
         }
         _ => {}
     }
+    let count = match answer.ended {
+        Ended::Planned => format!("{} planned", harp_report::text::plural(answer.choices.len(), "run")),
+        _ => format!("{} in this call", harp_report::text::plural(answer.runs, "run")),
+    };
     lines.push(format!(
-        "{} in this call; run time of all runs to learn from {}, {}",
-        harp_report::text::plural(answer.choices.len(), "run"),
+        "{count}; run time of all runs to learn from {}, {}",
         Seconds(answer.spent_seconds),
         price(&answer.money_unit, answer.spent_cost),
     ));

@@ -46,7 +46,12 @@ pub(super) fn choose(
     let mut choices: Vec<Choice> = Vec::new();
     while choices.len() < how_many(arguments) {
         let left = Left::of(settings, known, &choices);
-        let allowed = Allowed { scales: &arguments.scale, retry_failed: arguments.retry_failed, tried };
+        let allowed = Allowed {
+            scales: &arguments.scale,
+            retry_failed: arguments.retry_failed,
+            time: left.time,
+            tried,
+        };
         match chooser.next(known, &choices, &allowed, left)? {
             Next::End(ended, reason) if choices.is_empty() => return Ok(Err((ended, reason))),
             Next::End(..) => break,
