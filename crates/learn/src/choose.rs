@@ -2,7 +2,7 @@
 
 use harp_core::{Policy, Reexecution, Scores};
 
-use crate::ensemble::error;
+use crate::ensemble::{error, most_inside};
 use crate::validate::{Judged, Outcome, Verdict};
 use crate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind, Reexecuted};
 
@@ -144,12 +144,10 @@ impl<'a> Table<'a> {
         judged.map(|candidate| candidate.mix).max()
     }
 
-    /// How far a model is off before any factor, when it has learned from most full-scale runs; `None` if
-    /// it did not speak of as many scaled-down runs as others: its error is not to be held against theirs.
+    /// How far a model is off before any factor, when it has learned from most full-scale runs.
     fn error(&self, model: ModelKind) -> Option<f64> {
-        let outcome = self.nearest_to_shipped(model)?;
-        let most = self.outcomes.iter().flatten().map(|other| other.inside.len()).max()?;
-        if outcome.inside.len() == most { error(model, outcome) } else { None }
+        let inside = most_inside(self.outcomes.iter().copied().flatten());
+        error(model, self.nearest_to_shipped(model)?, inside)
     }
 
     /// What a model said when it had learned from most full-scale runs.

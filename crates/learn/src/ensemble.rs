@@ -73,9 +73,10 @@ impl Ensemble {
     /// Put together from verdicts on the same runs; `None` unless at least two models were judged.
     pub(crate) fn of(verdicts: &[Verdict]) -> Option<Ensemble> {
         let mut best: Vec<(&Verdict, &Outcome, f64)> = Vec::new();
+        let inside = most_inside(verdicts.iter().filter_map(|verdict| verdict.outcome.as_ref().ok()));
         for model in ModelKind::ALL {
             let Some((verdict, outcome)) = fullest(verdicts, model) else { continue };
-            if let Some(error) = error(model, outcome) {
+            if let Some(error) = error(model, outcome, inside) {
                 best.push((verdict, outcome, error));
             }
         }
@@ -110,12 +111,7 @@ impl Ensemble {
                 .collect()
         };
         let judged = spoken(&best[0].1.judged, &|outcome, index| Some(outcome.judged[index].predicted));
-        // A model that cannot be fitted on fewer runs says nothing of some of them.
-        let most = best.iter().map(|(_, outcome, _)| &outcome.inside).max_by_key(|inside| inside.len())?;
-        let inside = spoken(most, &|outcome, index| {
-            let of_row = |said: &&Judged| said.row == most[index].row;
-            outcome.inside.iter().find(of_row).map(|said| said.predicted)
-        });
+        let inside = spoken(&best[0].1.inside, &|outcome, index| Some(outcome.inside[index].predicted));
         let members =
             best.iter().zip(&weights).map(|((verdict, _, _), weight)| (verdict.model, weight / total));
         Some(Ensemble {
@@ -134,10 +130,20 @@ impl Ensemble {
     }
 }
 
+/// How many scaled-down runs the models that spoke of most of them spoke of.
+pub(crate) fn most_inside<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> usize {
+    outcomes.map(|outcome| outcome.inside.len()).max().unwrap_or(0)
+}
+
 /// How far a model is off: the mean distance of the logarithms, each brought to distance 0. A few
 /// full-scale runs hardly tell models apart; there its error among the scaled-down ones counts more.
 /// What levels off beyond the largest run counts as worse, as larger runs still are what it is for.
-pub(crate) fn error(model: ModelKind, outcome: &Outcome) -> Option<f64> {
+/// `None` if it did not speak of as many scaled-down runs as others, `inside`, as it cannot be fitted on
+/// fewer: its error is not to be held against theirs.
+pub(crate) fn error(model: ModelKind, outcome: &Outcome, inside: usize) -> Option<f64> {
+    if outcome.inside.len() < inside {
+        return None;
+    }
     let handicap = if model.extrapolates() { 1.0 } else { LEVELS_OFF };
     let distance = |judged: &[Judged]| {
         let total: f64 = judged.iter().map(|said| said.weight).sum();

@@ -28,7 +28,7 @@ pub(super) fn judge_inside(
     }
     let mut errors: Vec<(ModelKind, f64)> = Vec::new();
     for model in ModelKind::ALL {
-        let error = fullest(verdicts, model).and_then(|(_, outcome)| error(model, outcome));
+        let error = fullest(verdicts, model).and_then(|(_, outcome)| error(model, outcome, 0));
         errors.extend(error.map(|error| (model, error)));
     }
     let lowest = errors.iter().map(|(_, error)| *error).fold(f64::INFINITY, f64::min);
