@@ -24,6 +24,10 @@ pub(crate) struct PhasesRegression;
 pub(crate) struct Phases {
     /// How each column enters: numbers as logarithms, the others as they are.
     pub forms: Vec<Form>,
+    /// Columns that may be 0 and enter once more as ln x: what is done x times takes no time where x is 0. In all
+    /// lists they come after the columns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counts: Vec<usize>,
     /// What is subtracted from the logarithms, 0 for other columns.
     pub centres: Vec<f64>,
     /// Combinations of categories with coefficients of their own: what the columns that are no numbers are; one,
@@ -41,7 +45,7 @@ pub(crate) struct Phases {
 pub(crate) struct PhaseSum {
     /// How likely it is; all together 1.
     pub weight: f64,
-    /// The exponents of each phase, one a column, 0 for what is no number.
+    /// The exponents of each phase, one a column and a count, 0 for what is no number and never below 0 for a count.
     pub exponents: Vec<Vec<f64>>,
     /// For each kind the coefficients, one a phase, none negative.
     pub coefficients: Vec<Vec<f64>>,
@@ -80,11 +84,13 @@ impl Phases {
     }
 
     fn at(&self, row: &[f64]) -> At {
-        let place = |(column, &form): (usize, &Form)| Factor { column, form }.of(row) - self.centres[column];
-        let places: Vec<f64> = self.forms.iter().enumerate().map(place).collect();
+        let columns = self.forms.iter().enumerate().map(|(column, &form)| Factor { column, form }.of(row));
+        let counts = self.counts.iter().map(|&column| logarithm_of_count(row, column));
+        let values = columns.chain(counts).zip(&self.centres);
+        let places: Vec<f64> = values.map(|(value, centre)| value - centre).collect();
         let marks = if self.kinds.len() > 1 { marks(&self.forms, row) } else { Vec::new() };
         let kind = self.kinds.iter().position(|kind| *kind == marks);
-        At { factor: power(&self.slopes, &places), kind, places }
+        At { factor: power(&self.slopes, &places), places, kind }
     }
 
     pub(super) fn parameters(&self) -> usize {
@@ -96,6 +102,10 @@ impl Phases {
 
     pub(super) fn check(&self, width: usize) -> Result<(), String> {
         let finite = |numbers: &[f64]| numbers.iter().all(|number| number.is_finite());
+        let whole = width + self.counts.len();
+        let phase = |phase: &Vec<f64>| {
+            phase.len() == whole && finite(phase) && phase[width..].iter().all(|&exponent| exponent >= 0.0)
+        };
         let marked = if self.kinds.len() == 1 { 0 } else { plain(&self.forms).count() };
         let sum = |sum: &PhaseSum| {
             let kind = |kind: &Vec<f64>| {
@@ -104,13 +114,15 @@ impl Phases {
             };
             sum.weight >= 0.0
                 && sum.weight.is_finite()
-                && sum.exponents.iter().all(|phase| phase.len() == width && finite(phase))
+                && sum.exponents.iter().all(phase)
                 && sum.coefficients.len() == self.kinds.len()
                 && sum.coefficients.iter().all(kind)
         };
         let sound = self.forms.len() == width
-            && self.centres.len() == width
-            && self.slopes.len() == width
+            && self.counts.iter().all(|&column| column < width)
+            && self.centres.len() == whole
+            && self.slopes.len() == whole
+            && self.slopes[width..].iter().all(|&slope| slope == 0.0)
             && self.forms.iter().all(Form::is_sound)
             && finite(&self.centres)
             && finite(&self.slopes)
@@ -152,9 +164,10 @@ impl Phases {
                 phase.iter().zip(&self.centres).map(|(exponent, centre)| exponent * centre).sum();
             let mut text = number(coefficient * (-centred).exp());
             for (column, &exponent) in phase.iter().enumerate().filter(|(_, exponent)| **exponent != 0.0) {
-                let base = match self.forms[column] {
-                    Form::LogarithmOfOnePlus => format!("(1 + {})", name(column)),
-                    Form::Logarithm { .. } | Form::Plain => name(column),
+                let base = match self.forms.get(column) {
+                    Some(Form::LogarithmOfOnePlus) => format!("(1 + {})", name(column)),
+                    Some(Form::Logarithm { .. } | Form::Plain) => name(column),
+                    None => name(self.counts[column - self.forms.len()]),
                 };
                 text.push_str(if exponent < 0.0 { " / " } else { " · " });
                 text.push_str(&match exponent.abs() {
@@ -201,7 +214,13 @@ impl At {
 
 /// exp(Σ exponent · place).
 fn power(exponents: &[f64], places: &[f64]) -> f64 {
-    exponents.iter().zip(places).map(|(exponent, place)| exponent * place).sum::<f64>().min(700.0).exp()
+    let factors = exponents.iter().zip(places).filter(|(exponent, _)| **exponent != 0.0);
+    factors.map(|(exponent, place)| exponent * place).sum::<f64>().min(700.0).exp()
+}
+
+/// −∞ where there is none.
+fn logarithm_of_count(row: &[f64], column: usize) -> f64 {
+    row.get(column).copied().unwrap_or(0.0).max(0.0).ln()
 }
 
 /// The columns that are no numbers.
@@ -251,6 +270,24 @@ mod tests {
         let far = [12_800.0, 1.0];
         let ratio = found.predict(&far) / law(&far);
         assert!((0.9..1.1).contains(&ratio), "{ratio} {}", found.formula(|column| column.to_string()));
+    }
+
+    #[test]
+    fn what_is_done_no_times_takes_no_time() {
+        let sizes = [100.0, 200.0, 300.0, 400.0, 600.0, 800.0];
+        let inputs: Vec<Vec<f64>> =
+            sizes.iter().flat_map(|&n| [0.0, 1.0, 2.0, 4.0].map(|dumps| vec![n, dumps])).collect();
+        let law = |row: &[f64]| 0.5 + 1e-3 * row[0] + 4e-3 * row[0] * row[1];
+        let found = fit(&inputs, law);
+        let formula = found.formula(|column| ["n", "dumps"][column].into());
+        assert!(formula.contains("· n · dumps"), "{formula}");
+        for far in [[6400.0, 0.0], [6400.0, 16.0]] {
+            let ratio = found.predict(&far) / law(&far);
+            assert!((0.9..1.1).contains(&ratio), "{ratio} at {far:?} {formula}");
+        }
+        let mut hostile = found.clone();
+        hostile.sums[0].exponents[0][2] = -1.0;
+        assert!(found.check(2).is_ok() && hostile.check(2).is_err());
     }
 
     #[test]

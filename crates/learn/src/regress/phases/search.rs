@@ -5,11 +5,11 @@
 use std::collections::BTreeSet;
 
 use super::non_negative::{MOST_COLUMNS, Squares};
-use super::{PhaseSum, Phases, marks, plain};
+use super::{PhaseSum, Phases, logarithm_of_count, marks, plain, power};
 use crate::regress::Training;
 use crate::regress::power_law::{Factor, Form};
 use crate::regress::ridge::Problem;
-use crate::statistics::robust_deviation;
+use crate::statistics::{mean, robust_deviation};
 
 /// What a phase may grow with: hardly a program does other than these.
 const EXPONENTS: [f64; 7] = [-1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0];
@@ -92,8 +92,10 @@ type Phase = Vec<usize>;
 /// The rows, and what was worked out beforehand.
 pub(super) struct Search {
     pub(super) forms: Vec<Form>,
+    /// Columns that enter once more as counts.
+    counts: Vec<usize>,
     centres: Vec<f64>,
-    /// Columns that are numbers.
+    /// Columns that are numbers; at or beyond the number of columns, counts.
     numbers: Vec<usize>,
     /// For each number and exponent the power of each row.
     powers: Vec<Vec<Vec<f64>>>,
@@ -136,24 +138,31 @@ impl Search {
         }
         let width = training.inputs.first().map_or(0, Vec::len);
         let forms: Vec<Form> = (0..width).map(|column| Form::of(training, column)).collect();
-        let numbers: Vec<usize> =
-            (0..width).filter(|&column| !matches!(forms[column], Form::Plain)).collect();
+        let counts: Vec<usize> =
+            (0..width).filter(|&column| matches!(forms[column], Form::LogarithmOfOnePlus)).collect();
+        let columns = (0..width).filter(|&column| !matches!(forms[column], Form::Plain));
+        let numbers: Vec<usize> = columns.chain(width..width + counts.len()).collect();
         if numbers.is_empty() {
             return Err("no number could be a size".to_owned());
         }
         let step = training.inputs.len().div_ceil(MOST_ROWS);
         let rows: Vec<usize> = (0..training.inputs.len()).step_by(step).collect();
         let inputs: Vec<&Vec<f64>> = rows.iter().map(|&row| &training.inputs[row]).collect();
-        let mut centres = vec![0.0; width];
+        let mut centres = vec![0.0; width + counts.len()];
         let mut powers = Vec::new();
-        for &column in &numbers {
-            let factor = Factor { column, form: forms[column] };
-            let logarithms: Vec<f64> = inputs.iter().map(|row| factor.of(row)).collect();
-            let centre = logarithms.iter().sum::<f64>() / logarithms.len() as f64;
-            centres[column] = centre;
-            let power =
-                |exponent: f64| logarithms.iter().map(|value| (exponent * (value - centre)).exp()).collect();
-            powers.push(EXPONENTS.map(power).to_vec());
+        for &number in &numbers {
+            let logarithm = |row: &&Vec<f64>| match forms.get(number) {
+                Some(&form) => Factor { column: number, form }.of(row),
+                None => logarithm_of_count(row, counts[number - width]),
+            };
+            let logarithms: Vec<f64> = inputs.iter().map(logarithm).collect();
+            let some: Vec<f64> = logarithms.iter().copied().filter(|value| value.is_finite()).collect();
+            let centre = mean(some.iter().copied()).unwrap_or(0.0);
+            centres[number] = centre;
+            let column = |exponent: f64| -> Vec<f64> {
+                logarithms.iter().map(|value| power(&[exponent], &[value - centre])).collect()
+            };
+            powers.push(EXPONENTS.map(column).to_vec());
         }
         let mut search = Search {
             centres,
@@ -163,9 +172,10 @@ impl Search {
             weights: rows.iter().map(|&row| training.weights[row]).collect(),
             kind: vec![0; rows.len()],
             kinds: vec![Vec::new()],
-            slopes: vec![0.0; width],
+            slopes: vec![0.0; width + counts.len()],
             configurations: training.configurations as f64,
             forms,
+            counts,
         };
         if !search.tell_kinds_apart(&inputs) {
             search.multiply(&inputs);
@@ -302,11 +312,14 @@ impl Search {
             for index in 0..EXPONENTS.len().pow(width as u32) {
                 let place = |number: usize| index / EXPONENTS.len().pow(number as u32) % EXPONENTS.len();
                 let phase: Phase = (0..width).map(place).collect();
-                extend(&phase, &self.column(&phase));
+                if phase.iter().enumerate().all(|(number, &place)| place >= self.lowest_place(number)) {
+                    extend(&phase, &self.column(&phase));
+                }
             }
         } else {
             for start in [FLAT, LINEAR] {
-                let mut phase = vec![start; width];
+                let start = |number: usize| if self.is_count(number) { FLAT } else { start };
+                let mut phase: Phase = (0..width).map(start).collect();
                 let mut lowest = extend(&phase, &self.column(&phase));
                 for _ in 0..PASSES {
                     if !self.change(&mut phase, &mut lowest, &mut extend) {
@@ -354,7 +367,7 @@ impl Search {
             let mut best = before;
             phase[number] = FLAT;
             let flat = self.column(phase);
-            for place in (0..EXPONENTS.len()).filter(|&place| place != before) {
+            for place in (self.lowest_place(number)..EXPONENTS.len()).filter(|&place| place != before) {
                 phase[number] = place;
                 let powers = flat.iter().zip(&self.powers[number][place]);
                 column.iter_mut().zip(powers).for_each(|(value, (flat, power))| *value = flat * power);
@@ -366,6 +379,15 @@ impl Search {
             phase[number] = best;
         }
         changed
+    }
+
+    fn is_count(&self, number: usize) -> bool {
+        self.numbers[number] >= self.forms.len()
+    }
+
+    /// The place of the lowest exponent of a number: 0 times cannot be divided by.
+    fn lowest_place(&self, number: usize) -> usize {
+        if self.is_count(number) { FLAT } else { 0 }
     }
 
     /// A phase's value of each row, divided by the row's target.
@@ -426,9 +448,9 @@ impl Search {
     }
 
     pub(super) fn phases(&self, found: Vec<(f64, Found)>) -> Phases {
-        let width = self.forms.len();
+        let whole = self.centres.len();
         let exponents = |phase: &Phase| {
-            let mut exponents = vec![0.0; width];
+            let mut exponents = vec![0.0; whole];
             phase
                 .iter()
                 .zip(&self.numbers)
@@ -442,6 +464,7 @@ impl Search {
         };
         Phases {
             forms: self.forms.clone(),
+            counts: self.counts.clone(),
             centres: self.centres.clone(),
             kinds: self.kinds.clone(),
             sums: found.into_iter().map(sum).collect(),
