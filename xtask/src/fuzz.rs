@@ -1,15 +1,14 @@
-//! Random tables, cells and files against the learners: an answer or a clear refusal, never a panic, a
-//! NaN or a negative time. `cargo xtask fuzz [SECONDS] [SEED]`; a failure tells the seed of its table.
+//! Random tables, cells and files fed to the learners. `cargo xtask fuzz [SECONDS] [SEED]`; a failure tells the seed
+//! of its table.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use harp_core::{Policy, Scale};
-use harp_history::SweepColumns;
-use harp_learn::{BuildOptions, ModelFile};
+use harp_learn::ModelFile;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
+use xtask::feed;
 
 /// Runs tables for some time.
 pub fn fuzz(seconds: &str, seed: &str) -> Result<()> {
@@ -34,35 +33,7 @@ pub fn fuzz(seconds: &str, seed: &str) -> Result<()> {
 fn one(seed: u64) -> Result<bool> {
     let mut random = Pcg64::seed_from_u64(seed);
     let text = table(&mut random);
-    let columns = SweepColumns {
-        target: "seconds".to_owned(),
-        split: Some("split".to_owned()),
-        ..SweepColumns::default()
-    };
-    let Ok(sweep) = harp_history::read_sweep("fuzz", text.as_slice(), &columns) else {
-        return Ok(false);
-    };
-    let dataset = sweep.dataset;
-    let policy = Policy::ALL[below(&mut random, Policy::ALL.len())];
-    let loss = ["symmetric", "pinball=0.9", "asymmetric"][below(&mut random, 3)];
-    let loss = loss.parse().map_err(anyhow::Error::msg)?;
-    let options = BuildOptions { policy, loss, seed, ..BuildOptions::default() };
-    let Ok(model) = harp_learn::build(&dataset, &options) else { return Ok(false) };
-    for row in dataset.rows.iter().filter(|row| row.scale == Scale::Test) {
-        let cells = dataset.columns.iter().zip(&row.cells);
-        let case = cells.filter_map(|(column, cell)| cell.clone().map(|value| (column.name.clone(), value)));
-        let Ok(prediction) = model.predict(&case.collect()) else { continue };
-        let (low, high) = prediction.distribution.interval(0.9);
-        let sound = low > 0.0
-            && low <= prediction.estimate
-            && prediction.estimate <= high
-            && high.is_finite()
-            && prediction.request >= prediction.estimate
-            && prediction.request.is_finite();
-        if !sound {
-            bail!("unsound prediction {prediction:?}");
-        }
-    }
+    let Some(model) = feed::table(&text, random.next_u64())? else { return Ok(false) };
     let mut file = ModelFile::new("fuzz", "fuzz", vec![model]).to_text()?.into_bytes();
     for _ in 0..20 {
         let place = below(&mut random, file.len());

@@ -1,0 +1,3 @@
+//! What the chores share with the fuzz targets.
+
+pub mod feed;
