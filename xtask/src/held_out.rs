@@ -10,9 +10,10 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use harp_core::{Dataset, Policy, Scale};
-use harp_learn::{BuildOptions, Evaluation, ModelKind};
+use harp_learn::{BuildOptions, ModelKind};
 
 use crate::evaluate::{read, sweeps};
+use crate::figures::Figures;
 
 /// Shares of the full-scale rows that teach, in percent.
 const SHARES: [usize; 3] = [0, 40, 75];
@@ -44,11 +45,8 @@ pub fn evaluate(directory: Option<&str>, kinds: bool, within: bool) -> Result<()
     } else {
         vec![None]
     };
-    println!(
-        "{:16} {:>4} {:30} {:>7} {:>7} {:>6} {:>8} {:>7}  winners",
-        "sweep", "FS %", "models", "MAPE %", "|ln| %", "UPP %", "reserved", "cover90"
-    );
-    let mut totals: BTreeMap<(usize, usize), Vec<[f64; 5]>> = BTreeMap::new();
+    println!("{:16} {:>4} {:30} {}  winners", "sweep", "FS %", "models", Figures::HEADER);
+    let mut totals: BTreeMap<(usize, usize), Vec<Figures>> = BTreeMap::new();
     for (name, file) in &largest {
         let mut dataset = read(file)?;
         if within {
@@ -68,24 +66,18 @@ pub fn evaluate(directory: Option<&str>, kinds: bool, within: bool) -> Result<()
                     let Ok(model) = harp_learn::build(&dataset, &options) else { continue };
                     winners.extend(model.winner().map(|winner| winner.model.to_string()));
                     let evaluation = model.evaluate(&dataset, |row| row.scale == Scale::Test)?;
-                    figures.extend(of(&evaluation));
+                    figures.extend(Figures::of(&evaluation));
                 }
                 if figures.is_empty() {
                     continue;
                 }
-                let mean =
-                    |at: usize| figures.iter().map(|f: &[f64; 5]| f[at]).sum::<f64>() / figures.len() as f64;
-                let means = [mean(0), mean(1), mean(2), mean(3), mean(4)];
-                totals.entry((share, index)).or_default().push(means);
+                let mean = Figures::mean(&figures);
+                totals.entry((share, index)).or_default().push(mean);
                 winners.dedup();
                 println!(
-                    "{name:16} {share:4} {:30} {:7.1} {:7.1} {:6.1} {:8.2} {:7.1}  {}",
+                    "{name:16} {share:4} {:30} {}  {}",
                     kind.map_or("all".to_owned(), |kind| kind.to_string()),
-                    means[0],
-                    means[1],
-                    means[2],
-                    means[3],
-                    means[4],
+                    mean.columns(),
                     if kind.is_none() { winners.join(", ") } else { String::new() },
                 );
             }
@@ -93,18 +85,12 @@ pub fn evaluate(directory: Option<&str>, kinds: bool, within: bool) -> Result<()
     }
     println!("geometric means of MAPE, |ln| and reserved, means of UPP and coverage:");
     for ((share, index), all) in totals {
-        let count = all.len() as f64;
-        let mean = |at: usize| all.iter().map(|f| f[at]).sum::<f64>() / count;
-        let geometric = |at: usize| (all.iter().map(|f| f[at].max(0.1).ln()).sum::<f64>() / count).exp();
         println!(
-            "{:16} {share:4} {:30} {:7.2} {:7.2} {:6.1} {:8.3} {:7.1}  of {count}",
+            "{:16} {share:4} {:30} {}  of {}",
             "",
             wanted[index].map_or("all".to_owned(), |kind| kind.to_string()),
-            geometric(0),
-            geometric(1),
-            mean(2),
-            geometric(3),
-            mean(4),
+            Figures::geometric(&all).columns(),
+            all.len(),
         );
     }
     Ok(())
@@ -144,20 +130,6 @@ fn larger_play_full_scale(dataset: &Dataset) -> Dataset {
         row.scale = if size >= limit { Scale::Fs } else { Scale::Sd };
     }
     within
-}
-
-/// MAPE, mean distance of logarithms (in percent), request UPP, reserved ratio, coverage.
-fn of(evaluation: &Evaluation) -> Option<[f64; 5]> {
-    let scores = evaluation.estimate.as_ref()?;
-    let distance = |case: &harp_learn::EvaluatedCase| (case.prediction.estimate / case.actual).ln().abs();
-    let distances = evaluation.cases.iter().map(distance).sum::<f64>() / evaluation.cases.len() as f64;
-    Some([
-        scores.mape,
-        100.0 * distances,
-        evaluation.request.as_ref()?.upp,
-        evaluation.reserved_ratio?,
-        evaluation.coverage_90?,
-    ])
 }
 
 /// The sweep without its test rows, and with some of its full-scale rows in their place.

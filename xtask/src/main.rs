@@ -3,8 +3,10 @@
 mod advisories;
 mod documents;
 mod evaluate;
+mod figures;
 mod fuzz;
 mod held_out;
+mod laws;
 mod licences;
 mod metadata;
 mod release;
@@ -23,7 +25,8 @@ usage: cargo xtask CHORE
   held-out [--kinds] [--within] [DIR]
                     the same for choosing between settings: never looks at test rows, but holds out
                     full-scale rows that were given for training; --kinds: each model by itself;
-                    --within: large scaled-down rows play full scale";
+                    --within: large scaled-down rows play full scale
+  laws [--each]     build models on runs of made-up programs and print the errors on larger ones";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -43,6 +46,8 @@ fn main() -> ExitCode {
             let directory = rest.iter().copied().find(|word| !word.starts_with("--"));
             held_out::evaluate(directory, flag("--kinds"), flag("--within"))
         }
+        ["laws"] => laws::evaluate(false),
+        ["laws", "--each"] => laws::evaluate(true),
         ["evaluate", directory] => evaluate::evaluate(Some(directory)),
         _ => {
             eprintln!("{USAGE}");
