@@ -26,6 +26,9 @@ pub struct Scores {
     pub ov_mape: Option<f64>,
 }
 
+/// What is off by no more than this share is equal but for rounding.
+const ROUNDING: f64 = 1e-9;
+
 impl Scores {
     /// Scores `(predicted, actual)` pairs; pairs whose actual value is not positive are skipped,
     /// and with none left there is no score.
@@ -38,7 +41,7 @@ impl Scores {
             |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
         let percentage = |&(predicted, actual): &(f64, f64)| 100.0 * (predicted - actual).abs() / actual;
         let (under, over): (Vec<_>, Vec<_>) =
-            pairs.iter().partition(|(predicted, actual)| predicted < actual);
+            pairs.iter().partition(|(predicted, actual)| *predicted < actual * (1.0 - ROUNDING));
         let of = |pairs: &[(f64, f64)]| pairs.iter().map(percentage).collect::<Vec<_>>();
         let mut all = of(&pairs);
         let mape = mean(&all)?;
@@ -75,6 +78,7 @@ mod tests {
         assert_eq!(scores.up_mape, Some(30.0));
         assert_eq!(scores.ov_mape, Some(10.0));
         assert_eq!(Scores::of(&[(1.0, 0.0)]), None);
+        assert_eq!(Scores::of(&[(5.0 - 1e-15, 5.0)]).unwrap().upp, 0.0);
         assert_eq!(Scores::of(&[(3.0, 2.0)]).unwrap().up_mape, None);
     }
 }

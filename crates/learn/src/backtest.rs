@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use harp_core::{Dataset, Policy, Scale, Scores, Value};
+use harp_core::{Dataset, Policy, Scale, Scores, Value, counted};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde::ser::Error;
@@ -79,6 +79,8 @@ pub struct BacktestRequest {
 /// The middle 90 % of a score over samples of the cases.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BacktestIntervals {
+    /// Of `mse`.
+    pub mse: (f64, f64),
     /// Of `mae`.
     pub mae: (f64, f64),
     /// Of `mape`.
@@ -87,12 +89,24 @@ pub struct BacktestIntervals {
     pub median_ape: (f64, f64),
     /// Of `upp`.
     pub upp: (f64, f64),
+    /// Of `up_mape`; `None` where no estimate is below the truth.
+    pub up_mape: Option<(f64, f64)>,
+    /// Of `ov_mape`; `None` where all are.
+    pub ov_mape: Option<(f64, f64)>,
     /// Of `coverage_90`.
     pub coverage_90: (f64, f64),
+    /// Of `coverage_80`.
+    pub coverage_80: (f64, f64),
+    /// Of `pinball_90`.
+    pub pinball_90: (f64, f64),
     /// Of `request.upp`.
     pub request_upp: (f64, f64),
+    /// Of `request.ov_mape`; `None` where all requests are too small.
+    pub request_ov_mape: Option<(f64, f64)>,
     /// Of `request.reserved_ratio`.
     pub request_reserved_ratio: (f64, f64),
+    /// Of `request.used_ratio`.
+    pub request_used_ratio: (f64, f64),
 }
 
 /// A row that was judged on.
@@ -237,11 +251,21 @@ impl Backtest {
     pub fn of(model: &TargetModel, dataset: &Dataset, seconds_to_build: f64) -> Result<Backtest, LearnError> {
         let evaluation = model.evaluate(dataset, |row| row.scale == Scale::Test)?;
         let (cases, test_killed) = (evaluation.cases, evaluation.censored_runs);
+        let refused: Vec<&LearnError> = evaluation.refused.iter().map(|(_, error)| error).collect();
         let all: Vec<&EvaluatedCase> = cases.iter().collect();
         let scored = Scored::of(model, &all)
             .ok_or_else(|| LearnError::NothingToJudge { target: dataset.target.clone() })?;
         let intervals = intervals(model, &all);
         let mut warnings = model.warnings.clone();
+        warnings.extend(refused.first().map(|error| {
+            let rows = counted(refused.len(), "test row");
+            let why = match error {
+                LearnError::MissingFeature { feature } => format!("`{feature}` is missing"),
+                LearnError::NotANumber { feature, value } => format!("`{feature}` is `{value}`, no number"),
+                other => other.to_string(),
+            };
+            format!("{rows} left out, as a cell that the model looks at says nothing: {why}")
+        }));
         warnings.extend(doubts(model, dataset, &cases, &intervals));
         Ok(Backtest {
             rows: BacktestRows {
@@ -398,22 +422,29 @@ fn intervals(model: &TargetModel, cases: &[&EvaluatedCase]) -> BacktestIntervals
             Scored::of(model, &(0..cases.len()).map(draw).collect::<Vec<_>>())
         })
         .collect();
-    let middle = |of: &dyn Fn(&Scored) -> f64| {
-        let mut values: Vec<f64> = samples.iter().map(of).collect();
+    let some = |of: &dyn Fn(&Scored) -> Option<f64>| {
+        let mut values: Vec<f64> = samples.iter().filter_map(of).collect();
         values.sort_by(f64::total_cmp);
-        let at = |share: f64| {
-            let last = values.len().saturating_sub(1);
-            values.get((share * last as f64).round() as usize).copied().unwrap_or(f64::NAN)
-        };
-        (at(0.05), at(0.95))
+        let last = values.len().saturating_sub(1);
+        let at = |share: f64| values.get((share * last as f64).round() as usize).copied();
+        Some((at(0.05)?, at(0.95)?))
     };
+    let middle =
+        |of: &dyn Fn(&Scored) -> f64| some(&|scored| Some(of(scored))).unwrap_or((f64::NAN, f64::NAN));
     BacktestIntervals {
+        mse: middle(&|scored| scored.estimate.mse),
         mae: middle(&|scored| scored.estimate.mae),
         mape: middle(&|scored| scored.estimate.mape),
         median_ape: middle(&|scored| scored.estimate.median_ape),
         upp: middle(&|scored| scored.estimate.upp),
+        up_mape: some(&|scored| scored.estimate.up_mape),
+        ov_mape: some(&|scored| scored.estimate.ov_mape),
         coverage_90: middle(&|scored| scored.coverage_90),
+        coverage_80: middle(&|scored| scored.coverage_80),
+        pinball_90: middle(&|scored| scored.pinball_90),
         request_upp: middle(&|scored| scored.request.upp),
+        request_ov_mape: some(&|scored| scored.request.ov_mape),
         request_reserved_ratio: middle(&|scored| scored.reserved_ratio),
+        request_used_ratio: middle(&|scored| scored.used_ratio),
     }
 }

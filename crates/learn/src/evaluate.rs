@@ -37,6 +37,9 @@ pub struct Evaluation {
     pub cases: Vec<EvaluatedCase>,
     /// Runs killed at a limit: their truth is not known, so they are not scored.
     pub censored_runs: usize,
+    /// Rows that could not be asked about, in their order, and why: a cell the model needs is missing or is not what
+    /// it was in the runs learned from.
+    pub refused: Vec<(usize, LearnError)>,
     /// Scores of the estimates.
     pub estimate: Option<Scores>,
     /// Scores of the requests.
@@ -50,7 +53,8 @@ pub struct Evaluation {
 }
 
 impl TargetModel {
-    /// Predicts the wanted rows of a table and compares with what was measured.
+    /// Predicts the wanted rows of a table and compares with what was measured. An error only where none of them
+    /// could be predicted.
     pub fn evaluate(
         &self,
         dataset: &Dataset,
@@ -65,11 +69,24 @@ impl TargetModel {
             }
         }
         let evaluated = |&(row, cells, actual): &(usize, &Row, f64)| {
-            let prediction = self.predict(&case_of(&dataset.columns, cells))?;
-            Ok(EvaluatedCase { row, actual, prediction })
+            let prediction = self.predict(&case_of(&dataset.columns, cells));
+            prediction
+                .map(|prediction| EvaluatedCase { row, actual, prediction })
+                .map_err(|error| (row, error))
         };
-        let cases = known.par_iter().map(evaluated).collect::<Result<_, LearnError>>()?;
-        Ok(Evaluation::of(cases, censored_runs, self.reexecution))
+        let evaluated: Vec<Result<EvaluatedCase, (usize, LearnError)>> =
+            known.par_iter().map(evaluated).collect();
+        let (mut cases, mut refused) = (Vec::new(), Vec::new());
+        for case in evaluated {
+            match case {
+                Ok(case) => cases.push(case),
+                Err(of) => refused.push(of),
+            }
+        }
+        if cases.is_empty() && !refused.is_empty() {
+            return Err(refused.swap_remove(0).1);
+        }
+        Ok(Evaluation { refused, ..Evaluation::of(cases, censored_runs, self.reexecution) })
     }
 }
 
@@ -90,6 +107,7 @@ impl Evaluation {
             reserved_ratio: mean(&|case| reexecution.reserved(request(case), case.actual) / case.actual),
             used_ratio: mean(&|case| reexecution.used(request(case), case.actual) / case.actual),
             censored_runs,
+            refused: Vec::new(),
             cases,
         }
     }

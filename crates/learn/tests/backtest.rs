@@ -23,6 +23,10 @@ fn the_keys_are_there_and_agree() {
     assert!(result.request.reserved_ratio >= result.request.used_ratio);
     assert!(result.request.used_ratio >= 1.0 && result.request.upp <= result.scores.upp);
     assert!(result.coverage_80 <= result.coverage_90);
+    let intervals = serde_json::to_value(&result.intervals).unwrap();
+    for key in ["mse", "mae", "mape", "median_ape", "upp", "coverage_90", "coverage_80", "pinball_90"] {
+        assert!(intervals[key][0].as_f64().unwrap() <= intervals[key][1].as_f64().unwrap(), "{key}");
+    }
     let json = serde_json::to_value(&result).unwrap();
     let keys = [
         "/rows/sd",
@@ -60,6 +64,22 @@ fn nothing_to_judge_is_said() {
     let dataset = sweep(1, 0.05, 1).filtered(|row| row.scale != Scale::Test);
     let error = backtest(&dataset, &BuildOptions::default(), || 0.0).unwrap_err();
     assert!(matches!(error, LearnError::NothingToJudge { .. }), "{error}");
+}
+
+#[test]
+fn a_test_row_that_cannot_be_asked_about_is_left_out_and_said() {
+    let mut dataset = sweep(1, 0.05, 1);
+    let last = dataset.rows.len() - 1;
+    assert_eq!(dataset.rows[last].scale, Scale::Test);
+    let whole = backtest(&dataset, &BuildOptions::default(), || 0.0).unwrap();
+    dataset.rows[last].cells[0] = None;
+    let result = backtest(&dataset, &BuildOptions::default(), || 0.0).unwrap();
+    assert_eq!(result.rows.test + 1, whole.rows.test);
+    let said = |warning: &String| warning.starts_with("1 test row left out");
+    assert!(result.warnings.iter().any(said), "{:?}", result.warnings);
+    dataset.rows.iter_mut().filter(|row| row.scale == Scale::Test).for_each(|row| row.cells[0] = None);
+    let error = backtest(&dataset, &BuildOptions::default(), || 0.0).unwrap_err();
+    assert!(matches!(error, LearnError::MissingFeature { .. }), "{error}");
 }
 
 #[test]
