@@ -158,3 +158,36 @@ pub(crate) fn error(model: ModelKind, outcome: &Outcome, inside: usize) -> Optio
     };
     Some(handicap * error).filter(|error| error.is_finite() && !outcome.beaten)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Mix;
+
+    /// A model this far off on seven full-scale runs and on so many scaled-down ones.
+    fn verdict(model: ModelKind, off: f64, inside: usize) -> Verdict {
+        let said = |row: usize, full_scale: bool| Judged {
+            row,
+            group: row,
+            predicted: 10.0 * off.exp(),
+            actual: 10.0,
+            full_scale,
+            spans: 0.0,
+            weight: 1.0,
+        };
+        let judged = (0..7).map(|row| said(row, true)).collect();
+        let inside = (7..7 + inside).map(|row| said(row, false)).collect();
+        let outcome = Outcome { judged, inside, ..Outcome::default() };
+        Verdict { model, mix: Mix::EVERYTHING, outcome: Ok(outcome) }
+    }
+
+    #[test]
+    fn a_model_that_spoke_of_few_runs_shuts_out_none() {
+        let flattered = verdict(ModelKind::CurvesProcess, 0.01, 0);
+        let others = [verdict(ModelKind::PowerLaw, 0.10, 50), verdict(ModelKind::TrendProcess, 0.12, 50)];
+        let verdicts: Vec<Verdict> = [flattered].into_iter().chain(others).collect();
+        let members = Ensemble::of(&verdicts).map(|ensemble| ensemble.members).unwrap_or_default();
+        let models: Vec<ModelKind> = members.iter().map(|(model, _)| *model).collect();
+        assert_eq!(models, [ModelKind::TrendProcess, ModelKind::PowerLaw]);
+    }
+}
