@@ -111,7 +111,12 @@ impl Ensemble {
                 .collect()
         };
         let judged = spoken(&best[0].1.judged, &|outcome, index| Some(outcome.judged[index].predicted));
-        let inside = spoken(&best[0].1.inside, &|outcome, index| Some(outcome.inside[index].predicted));
+        // As many, and nearly always the same.
+        let most = &best[0].1.inside;
+        let inside = spoken(most, &|outcome, index| {
+            let said = outcome.inside.get(index).filter(|said| said.row == most[index].row)?;
+            Some(said.predicted)
+        });
         let members =
             best.iter().zip(&weights).map(|((verdict, _, _), weight)| (verdict.model, weight / total));
         Some(Ensemble {
