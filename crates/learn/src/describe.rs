@@ -242,7 +242,8 @@ fn name_of(table: &Table, row: &TableRow) -> String {
     let cells = table.columns.iter().zip(&row.cells);
     let cells =
         cells.filter_map(|(column, cell)| cell.as_ref().map(|value| format!("{}={value}", column.name)));
-    cells.collect::<Vec<_>>().join(" ")
+    let known = cells.collect::<Vec<_>>().join(" ");
+    if known.is_empty() { "which no parameter is known".to_owned() } else { known }
 }
 
 /// The members of an ensemble with their shares.

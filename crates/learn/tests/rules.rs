@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{case, columns, row, sweep};
+use common::{Noise, case, columns, row, sweep};
 use harp_core::{Dataset, Observed, Policy, Row, Scale, Target, Value};
 use harp_learn::{AdjustmentKind, BuildOptions, Dropped, LearnError, Mix, ModelKind, build};
 
@@ -187,6 +187,27 @@ fn outliers_are_named_and_full_scale_runs_stay() {
 }
 
 #[test]
+fn clean_runs_of_another_shape_than_a_power_law_are_not_left_out() {
+    for seed in 0..6 {
+        let mut random = Noise::new(seed);
+        let mut one_of = |values: &[f64]| values[(random.uniform() * values.len() as f64) as usize];
+        let mut sum_of_two = |group: u64, a: &[f64], scale: Scale| {
+            let x = [one_of(a), one_of(&[1.0, 2.0, 4.0, 8.0]), one_of(&[10.0, 100.0, 1000.0])];
+            let dumps = one_of(&[1.0, 5.0, 25.0]);
+            let seconds = 1e-5 * x[0].powf(1.5) * x[1] + 1e-4 * x[2] * dumps;
+            row([x[0], x[1], x[2], dumps].map(Value::Real).to_vec(), seconds, scale, group)
+        };
+        let small = [100.0, 200.0, 400.0, 800.0];
+        let mut rows: Vec<_> = (0..80).map(|group| sum_of_two(group, &small, Scale::Sd)).collect();
+        rows.extend((80..86).map(|group| sum_of_two(group, &[3200.0, 6400.0], Scale::Fs)));
+        let dataset = Dataset::new(Target::Walltime, columns(&["a", "b", "c", "d"]), rows).unwrap();
+        let model = build(&dataset, &BuildOptions::default()).unwrap();
+        let left_out = model.warnings.iter().find(|warning| warning.contains("left out"));
+        assert_eq!(left_out, None, "seed {seed}");
+    }
+}
+
+#[test]
 fn components_are_optional_and_work() {
     let options = BuildOptions { principal_components: true, ..BuildOptions::default() };
     let dataset = sweep(1, 0.02, 1);
@@ -209,7 +230,7 @@ fn only_full_scale_runs_are_enough() {
 fn wide_tables_and_few_rows_give_an_answer() {
     let names: Vec<String> = (0..200).map(|index| format!("f{index}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut random = common::Noise::new(5);
+    let mut random = Noise::new(5);
     let rows = (0..30)
         .map(|group| {
             let cells: Vec<Value> = (0..200).map(|_| Value::Real(1.0 + 9.0 * random.uniform())).collect();
@@ -251,7 +272,7 @@ fn disturbed_repetitions_are_named_and_their_twins_stay() {
 #[test]
 fn a_flat_target_is_a_constant() {
     let mut dataset = sweep(1, 0.02, 2);
-    let mut random = common::Noise::new(3);
+    let mut random = Noise::new(3);
     for row in &mut dataset.rows {
         row.observed = Observed::Exact(2e6 * (1.0 + 0.05 * (random.uniform() - 0.5)));
     }

@@ -1,7 +1,8 @@
 //! Runs that disagree wildly with their like. Measured in logarithms, against two yardsticks: the
 //! repetitions of the same configuration, and, for scaled-down runs only, a power law through all of
-//! them. A full-scale run is never left out for being rare or large: only its own repetitions can
-//! speak against it.
+//! them, where no more flexible model, fitted on the other runs, expects what the law does not. A
+//! full-scale run is never left out for being rare or large: only its own repetitions can speak
+//! against it.
 
 use super::Prepared;
 use crate::pipeline::Pipeline;
@@ -27,6 +28,8 @@ const SMALLEST_FACTOR_OF_LAW: f64 = 3.0;
 /// Fewest rows a law can judge, and the largest share it may leave out.
 const FEWEST_FOR_LAW: usize = 20;
 const LARGEST_SHARE: f64 = 0.03;
+/// What must find a run as strange as the law does: the law may have the wrong shape.
+const WITNESSES: [ModelKind; 2] = [ModelKind::Phases, ModelKind::TrendProcess];
 
 /// Finds them among the training rows.
 pub(crate) fn outliers(table: &Table, rows: &[(usize, f64)]) -> Vec<Outlier> {
@@ -60,21 +63,14 @@ fn among_repetitions(table: &Table, rows: &[(usize, f64)]) -> Vec<Outlier> {
     found
 }
 
-/// Scaled-down runs far from a power law through the rows, the farthest first, at most a few.
+/// Scaled-down runs far from a power law through the rows, and from what more flexible models expect,
+/// the farthest first, at most a few.
 fn against_law(table: &Table, rows: &[(usize, f64)]) -> Vec<Outlier> {
     if rows.len() < FEWEST_FOR_LAW {
         return Vec::new();
     }
-    let Ok(law) =
-        Pipeline::fit(ModelKind::PowerLaw, &Prepared::with_all(table, rows), &BuildOptions::default(), 0)
-    else {
-        return Vec::new();
-    };
-    let residual = |row: usize| {
-        let cells: Vec<_> = table.rows[row].cells.iter().map(Option::as_ref).collect();
-        table.rows[row].target.ln() - law.predict(&cells).0.ln()
-    };
-    let residuals: Vec<f64> = rows.iter().map(|&(row, _)| residual(row)).collect();
+    let Some(law) = fit(ModelKind::PowerLaw, table, rows) else { return Vec::new() };
+    let residuals: Vec<f64> = rows.iter().map(|&(row, _)| residual(&law, table, row)).collect();
     let Some(deviation) = robust_deviation(&residuals) else { return Vec::new() };
     let limit = (FAR * deviation).max(SMALLEST_FACTOR_OF_LAW.ln());
     let mut found: Vec<Outlier> = rows
@@ -83,7 +79,28 @@ fn against_law(table: &Table, rows: &[(usize, f64)]) -> Vec<Outlier> {
         .filter(|((row, _), residual)| !table.rows[*row].full_scale && residual.abs() > limit)
         .map(|(&(row, _), residual)| Outlier { row, ratio: residual.exp() })
         .collect();
+    if found.is_empty() {
+        return found;
+    }
+    let others: Vec<(usize, f64)> =
+        rows.iter().copied().filter(|&(row, _)| !found.iter().any(|outlier| outlier.row == row)).collect();
+    for witness in WITNESSES.into_iter().filter_map(|model| fit(model, table, &others)) {
+        found.retain(|outlier| {
+            let off = residual(&witness, table, outlier.row);
+            off.abs() > SMALLEST_FACTOR_OF_LAW.ln() && off.signum() == outlier.ratio.ln().signum()
+        });
+    }
     found.sort_by(|a, b| b.ratio.ln().abs().total_cmp(&a.ratio.ln().abs()).then(a.row.cmp(&b.row)));
     found.truncate((LARGEST_SHARE * rows.len() as f64).ceil() as usize);
     found
+}
+
+fn fit(model: ModelKind, table: &Table, rows: &[(usize, f64)]) -> Option<Pipeline> {
+    Pipeline::fit(model, &Prepared::with_all(table, rows), &BuildOptions::default(), 0).ok()
+}
+
+/// ln(truth/prediction) of a row.
+fn residual(model: &Pipeline, table: &Table, row: usize) -> f64 {
+    let cells: Vec<_> = table.rows[row].cells.iter().map(Option::as_ref).collect();
+    table.rows[row].target.ln() - model.predict(&cells).0.ln()
 }
