@@ -36,7 +36,7 @@ const CORES: &[f64] = &[1.0, 2.0, 4.0];
 /// A parameter of this name is a word, not a number.
 const WORD: &str = "kind";
 
-const LAWS: [Law; 18] = [
+const LAWS: [Law; 20] = [
     Law {
         name: "a part that does not scale",
         parameters: &[("n", N), ("cores", CORES)],
@@ -117,6 +117,12 @@ const LAWS: [Law; 18] = [
         seconds: |x| 5.0 + 1e-7 * x[0] * x[0],
     },
     Law { name: "mostly start", parameters: &[("n", N), ("x", CORES)], seconds: |x| 0.5 + 1e-5 * x[0] },
+    Law {
+        name: "growth below the noise",
+        parameters: &[("n", &[1e3, 2e3, 5e3, 1e4, 2e4]), ("x", CORES)],
+        seconds: |x| 0.12 + 6e-7 * x[0],
+    },
+    Law { name: "the same whatever the size", parameters: &[("n", N), ("cores", CORES)], seconds: |_| 2.0 },
     Law {
         name: "a cache that small runs fit into",
         parameters: &[("n", &[4e3, 8e3, 1.6e4, 3.2e4]), ("sweeps", &[10.0, 20.0, 40.0, 80.0])],

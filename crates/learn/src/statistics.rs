@@ -44,6 +44,12 @@ pub(crate) fn student_below(t: f64, freedom: f64) -> f64 {
     if t < 0.0 { beyond } else { 1.0 - beyond }
 }
 
+/// How likely a ratio of variances at least this large is, with these degrees of freedom above and
+/// below, where both are the same in truth (Abramowitz and Stegun, 26.6.2).
+pub(crate) fn variance_ratio_above(ratio: f64, above: f64, below: f64) -> f64 {
+    incomplete_beta(below / (below + above * ratio.max(0.0)), below / 2.0, above / 2.0)
+}
+
 /// The regularised incomplete beta function by its continued fraction (Abramowitz and Stegun,
 /// 26.5.8), evaluated with Lentz's method.
 fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
@@ -115,6 +121,17 @@ mod tests {
         ] {
             let found = student_quantile(level, freedom);
             assert!((found - expected).abs() < 1e-6, "{level} {freedom}: {found}");
+        }
+    }
+
+    #[test]
+    fn variance_ratios_match_the_tables() {
+        // Abramowitz and Stegun, table 26.9: the 5 % and 1 % points.
+        for (ratio, above, below, chance) in
+            [(4.96, 1.0, 10.0, 0.05), (2.71, 5.0, 20.0, 0.05), (4.51, 3.0, 30.0, 0.01)]
+        {
+            let found = variance_ratio_above(ratio, above, below);
+            assert!((found / chance - 1.0).abs() < 0.01, "F({above}, {below}): {found}");
         }
     }
 

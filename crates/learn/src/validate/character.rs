@@ -4,14 +4,14 @@
 use super::Judged;
 use crate::pipeline::Pipeline;
 use crate::prepare::Prepared;
-use crate::statistics::mean;
+use crate::statistics::{mean, variance_ratio_above};
 use crate::table::Table;
 use crate::{BuildOptions, ModelKind};
 
 /// Targets within this factor of each other may be flat.
 const FLAT_RANGE: f64 = 1.3;
-/// A law that leaves more of the variance than this explains nothing.
-const EXPLAINS: f64 = 0.6;
+/// A law explains something if chance would rarely explain as much.
+const CHANCE: f64 = 0.05;
 
 /// Noise and spread of a table, all in logarithms of the target.
 #[derive(Debug, Clone, Default)]
@@ -35,14 +35,14 @@ impl Character {
         let logarithms: Vec<f64> = table.rows.iter().map(|row| row.target.ln()).collect();
         let centre = mean(logarithms.iter().copied()).unwrap_or(0.0);
         let variance = mean(logarithms.iter().map(|y| (y - centre).powi(2))).unwrap_or(0.0);
-        let law = unexplained_by_law(table);
+        let law = law_through(table);
         let groups = group_means(table);
         let largest = groups.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let smallest = groups.iter().copied().fold(f64::INFINITY, f64::min);
         let narrow = largest - smallest < FLAT_RANGE.ln();
-        let unexplained = law.is_none_or(|law| law >= EXPLAINS * variance);
-        let flat = narrow && (variance == 0.0 || (law.is_some() && unexplained));
-        let law = if flat { Some(variance) } else { law };
+        let by_chance = law.is_some_and(|law| law.explains_by_chance(variance, logarithms.len()));
+        let flat = narrow && (variance == 0.0 || by_chance);
+        let law = if flat { Some(variance) } else { law.map(|law| law.unexplained) };
         let known = [(noise > 0.0).then_some(noise), law.map(f64::sqrt)];
         let mut repetitions = vec![0; table.groups];
         let rows = table.rows.iter().chain(table.disturbed.iter().map(|disturbed| &disturbed.row));
@@ -57,16 +57,39 @@ impl Character {
     }
 
     /// How far the chosen model is off inside the measured range says more of its error than a law
-    /// that was not chosen.
+    /// that was not chosen. The larger half counts: small runs are noisier than the ones that matter.
     pub(crate) fn knowing(&self, inside: &[Judged]) -> Character {
+        let mut inside = inside.to_vec();
+        inside.sort_by(|left, right| right.actual.total_cmp(&left.actual).then(left.row.cmp(&right.row)));
+        inside.truncate(inside.len().div_ceil(2));
         let error = mean(inside.iter().map(|said| said.residual().powi(2))).map(f64::sqrt);
         let error = error.filter(|error| error.is_finite()).map(|error| error.max(self.noise));
         Character { prior: error.or(self.prior), ..self.clone() }
     }
 }
 
-/// Mean square of what a power law through all rows leaves; `None` with too few rows to tell.
-fn unexplained_by_law(table: &Table) -> Option<f64> {
+/// A power law through all rows.
+#[derive(Clone, Copy)]
+struct Law {
+    /// Mean square of what it leaves.
+    unexplained: f64,
+    /// Rows beyond its parameters.
+    freedom: f64,
+}
+
+impl Law {
+    /// Whether a law of as many parameters through rows of this variance that differ by chance alone
+    /// would often leave as little (the F-test of a regression).
+    fn explains_by_chance(self, variance: f64, rows: usize) -> bool {
+        let explained = variance * rows as f64 - self.unexplained * self.freedom;
+        let parameters = (rows as f64 - self.freedom - 1.0).max(1.0);
+        let ratio = explained / parameters / self.unexplained;
+        !(ratio.is_finite() && variance_ratio_above(ratio, parameters, self.freedom) < CHANCE)
+    }
+}
+
+/// A power law through all rows; `None` with too few rows to tell.
+fn law_through(table: &Table) -> Option<Law> {
     let rows: Vec<(usize, f64)> = (0..table.rows.len()).map(|row| (row, 1.0)).collect();
     let prepared = Prepared::of(table, &rows, true);
     let law = Pipeline::fit(ModelKind::PowerLaw, &prepared, &BuildOptions::default(), 0).ok()?;
@@ -77,7 +100,8 @@ fn unexplained_by_law(table: &Table) -> Option<f64> {
         .zip(&prepared.targets)
         .map(|(input, target)| (target / law.fitted.predict(input).max(1e-300)).ln().powi(2))
         .sum();
-    (squares / freedom as f64).is_finite().then_some(squares / freedom as f64)
+    let freedom = freedom as f64;
+    (squares / freedom).is_finite().then_some(Law { unexplained: squares / freedom, freedom })
 }
 
 fn group_means(table: &Table) -> Vec<f64> {
