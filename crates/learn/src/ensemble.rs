@@ -18,8 +18,12 @@ const WORST: f64 = 2.0;
 const LEVELS_OFF: f64 = 1.25;
 /// The share of the error among scaled-down runs, where a few full-scale ones hardly tell models apart.
 const INSIDE: f64 = 0.75;
-/// There, models other than a smooth function over a law count as if their error were this times as
-/// large: that sweeps are smooth is known beforehand.
+/// The same where the largest scaled-down runs judge, too, beside one to three full-scale ones or alone:
+/// there are only two or three ways to hold the largest out.
+const INSIDE_OF_FEW: f64 = 0.25;
+const INSIDE_OF_NONE: f64 = 0.5;
+/// Where full-scale runs alone judge, models other than a smooth function over a law count as if their
+/// error were this times as large: that sweeps are smooth is known beforehand.
 const NOT_SMOOTH: f64 = 1.25;
 /// Members weigh as this power of their error.
 const POWER: f64 = -3.0;
@@ -157,8 +161,15 @@ pub(crate) fn error(model: ModelKind, outcome: &Outcome, inside: usize) -> Optio
     let error = match outcome.inside.as_slice() {
         [] => distance(&outcome.judged),
         inside => {
-            let belief = if model.smooth_over_a_law() { 1.0 } else { NOT_SMOOTH };
-            belief * ((1.0 - INSIDE) * distance(&outcome.judged) + INSIDE * distance(inside))
+            let largest = outcome.judged.iter().any(|said| !said.full_scale);
+            let full_scale = outcome.judged.iter().any(|said| said.full_scale);
+            let share = match (full_scale, largest) {
+                (true, false) => INSIDE,
+                (true, true) => INSIDE_OF_FEW,
+                (false, _) => INSIDE_OF_NONE,
+            };
+            let belief = if largest || model.smooth_over_a_law() { 1.0 } else { NOT_SMOOTH };
+            belief * ((1.0 - share) * distance(&outcome.judged) + share * distance(inside))
         }
     };
     Some(handicap * error).filter(|error| error.is_finite() && !outcome.beaten)

@@ -68,10 +68,10 @@ fn walltime_is_close_and_rarely_under() {
         // The one model with the smallest error of all is the luckiest too.
         let most_off = if policy == Policy::Mae { 9.0 } else { 8.0 };
         assert!(series.estimate_mape < most_off && series.coverage >= 88.0, "{series:?}");
-        assert!(series.ratio < 1.5, "{series:?}");
+        assert!(series.ratio < 1.6, "{series:?}");
         // One run in ten is slowed by up to a half here: being rarely killed has its price.
         let (most_over, most_under) = match policy {
-            Policy::Cost => (18.0, 12.0),
+            Policy::Cost => (19.0, 8.0),
             Policy::Upp { .. } => (34.0, 5.5),
             Policy::Mae | Policy::Wtm => (100.0, 100.0),
         };

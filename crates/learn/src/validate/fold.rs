@@ -73,9 +73,6 @@ impl Plan {
             let judgements = plan.full_scale_in_turn(table, &full_scale, &folds, mix);
             plan.mixes.push((mix, judgements));
         }
-        if (ENOUGH_FULL_SCALE..MANY_FULL_SCALE).contains(&full_scale.len()) {
-            plan.judge_inside(table, &among, seed);
-        }
         if full_scale.len() < ENOUGH_FULL_SCALE {
             let held_out = largest_scaled_down(table);
             plan.validation = match (full_scale.is_empty(), held_out.is_empty()) {
@@ -89,6 +86,8 @@ impl Plan {
         }
         if plan.mixes.iter().all(|(_, judgements)| judgements.as_ref().map_or(true, Vec::is_empty)) {
             plan.leave_one_out(table, seed, full_scale.is_empty());
+        } else if full_scale.len() < MANY_FULL_SCALE {
+            plan.judge_inside(table, &among, seed);
         }
         plan
     }
