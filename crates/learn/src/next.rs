@@ -153,7 +153,7 @@ impl Doubt {
             values.resize(count, 0.0);
             values
         });
-        let Some(factor) = Cholesky::of(kernel.collect()) else {
+        let Some(factor) = Cholesky::of(&kernel.collect::<Vec<_>>()) else {
             return places.iter().map(|place| (self.covariance(place, place), Vec::new())).collect();
         };
         places

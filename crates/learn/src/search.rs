@@ -125,7 +125,7 @@ impl Belief {
             values.resize(count, 0.0);
             values
         });
-        let factor = Cholesky::of(kernel.collect())?;
+        let factor = Cholesky::of(&kernel.collect::<Vec<_>>())?;
         let weights = factor.solve(logs.to_vec());
         let fit: f64 = weights.iter().zip(logs).map(|(weight, log)| weight * log).sum();
         let likelihood = -0.5 * fit - factor.half_log_determinant();

@@ -28,6 +28,9 @@ const REWEIGHTINGS: usize = 3;
 /// Most terms; beyond it only the features themselves are used, and no constant is searched for.
 const MOST_TERMS: usize = 120;
 
+/// More configurations tell no more of so few terms.
+const MOST_CONFIGURATIONS: usize = 4000;
+
 /// Fits a [`PowerLaw`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PowerLawRegression {
@@ -96,7 +99,7 @@ impl Regressor for PowerLawRegression {
 impl PowerLaw {
     /// Fits it, or says why it cannot.
     pub(super) fn fit(training: &Training<'_>, kind: PowerLawRegression) -> Result<PowerLaw, String> {
-        let merged = Merged::of(training);
+        let merged = Merged::of(training).thinned(MOST_CONFIGURATIONS);
         let training = &merged.training(training);
         let (mains, interactions) = terms(training, kind.products);
         // An interaction needs runs to be told from its parts.
@@ -176,6 +179,17 @@ impl Merged {
         }
         merged.targets.iter_mut().for_each(|logarithm| *logarithm = logarithm.exp());
         merged
+    }
+
+    /// At most so many, evenly from the smallest to the largest.
+    fn thinned(mut self, most: usize) -> Merged {
+        let step = self.inputs.len().div_ceil(most).max(1);
+        if step > 1 {
+            self.inputs = self.inputs.into_iter().step_by(step).collect();
+            self.targets = self.targets.into_iter().step_by(step).collect();
+            self.weights = self.weights.into_iter().step_by(step).collect();
+        }
+        self
     }
 
     fn training<'a>(&'a self, from: &Training<'a>) -> Training<'a> {

@@ -1,7 +1,8 @@
 //! Weighted ridge regression whose penalty is chosen by leaving each row out in turn.
 //!
 //! Leaving out needs no refitting: with hat values hᵢ the left-out residual is rᵢ/(1 − hᵢ) (Allen's
-//! PRESS, Technometrics 1974), and one eigendecomposition serves every penalty.
+//! PRESS, Technometrics 1974), and one eigendecomposition serves every penalty: of the columns' products, or of
+//! the rows' where these are fewer.
 
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
@@ -53,45 +54,80 @@ impl Problem<'_> {
         let design = DMatrix::from_fn(count, width, |row, column| {
             (self.rows[row][column] - means[column]) * scales[column] * weights[row].sqrt()
         });
-        // the product of matrices is blocked, which `tr_mul` is not
-        let gram = design.transpose() * &design;
-        if !gram.iter().all(|value| value.is_finite()) || !centre.is_finite() {
+        let deviations = DVector::from_fn(count, |row, _| (self.targets[row] - centre) * weights[row].sqrt());
+        if !centre.is_finite() {
             return None;
         }
-        let deviations = DVector::from_fn(count, |row, _| (self.targets[row] - centre) * weights[row].sqrt());
-        let eigen = SymmetricEigen::try_new(gram, f64::EPSILON, 10_000)?;
-        let moments = eigen.eigenvectors.tr_mul(&design.tr_mul(&deviations));
-        let rotated = &design * &eigen.eigenvectors;
-        let mut best: Option<(f64, DVector<f64>)> = None;
-        for penalty in penalties {
-            let inverse = DVector::from_fn(width, |index, _| {
-                1.0 / (eigen.eigenvalues[index].max(0.0) + penalty * count as f64)
-            });
-            let along = moments.component_mul(&inverse);
+        let turned = Turned::of(&design)?;
+        let moments = turned.columns.tr_mul(&deviations);
+        let inverse = DMatrix::from_fn(turned.squares.len(), penalties.len(), |index, penalty| {
+            1.0 / (turned.squares[index] + penalties[penalty] * count as f64)
+        });
+        let along = DMatrix::from_fn(turned.squares.len(), penalties.len(), |index, penalty| {
+            moments[index] * inverse[(index, penalty)]
+        });
+        let fitted = &turned.columns * &along;
+        let hats = turned.columns.map(|value| value * value) * &inverse;
+        let mut best: Option<(f64, usize)> = None;
+        for penalty in 0..penalties.len() {
             let mut error = 0.0;
             for row in 0..count {
-                let (mut fitted, mut hat) = (0.0, weights[row] / count as f64);
-                for column in 0..width {
-                    let value = rotated[(row, column)];
-                    fitted += value * along[column];
-                    hat += value * value * inverse[column];
-                }
-                let residual = (self.targets[row] - centre) - fitted / weights[row].sqrt();
+                let hat = weights[row] / count as f64 + hats[(row, penalty)];
+                let residual = (self.targets[row] - centre) - fitted[(row, penalty)] / weights[row].sqrt();
                 let left_out = residual / (1.0 - hat.min(0.999));
                 error += self.weights[row] * score(row, self.targets[row] - left_out);
             }
             error /= total;
-            if best.as_ref().is_none_or(|(lowest, _)| error < *lowest) {
-                best = Some((error, along));
+            if best.is_none_or(|(lowest, _)| error < lowest) {
+                best = Some((error, penalty));
             }
         }
-        let (error, along) = best?;
-        let standard = &eigen.eigenvectors * along;
+        let (error, penalty) = best?;
+        let standard = &turned.back * along.column(penalty);
         let coefficients: Vec<f64> = (0..width).map(|column| standard[column] * scales[column]).collect();
         let shift: f64 = coefficients.iter().zip(&means).map(|(c, mean)| c * mean).sum();
         let intercept = centre - shift;
         let finite = error.is_finite() && intercept.is_finite() && coefficients.iter().all(|c| c.is_finite());
         finite.then_some(Ridge { intercept, coefficients, error })
+    }
+}
+
+/// A matrix turned so that its columns stand at right angles to each other.
+struct Turned {
+    columns: DMatrix<f64>,
+    /// The square of each column's length.
+    squares: Vec<f64>,
+    /// What turns coefficients of these columns into those of the matrix.
+    back: DMatrix<f64>,
+}
+
+impl Turned {
+    /// By the eigenvectors of the columns' products, or of the rows' where there are fewer rows; `None` if
+    /// the numbers cannot be computed with.
+    fn of(matrix: &DMatrix<f64>) -> Option<Turned> {
+        let wide = matrix.ncols() > matrix.nrows();
+        // the product of matrices is blocked, which `tr_mul` is not
+        let transposed = matrix.transpose();
+        let products = if wide { matrix * &transposed } else { &transposed * matrix };
+        if !products.iter().all(|value| value.is_finite()) {
+            return None;
+        }
+        let eigen = SymmetricEigen::try_new(products, f64::EPSILON, 10_000)?;
+        let vectors = eigen.eigenvectors;
+        let squares: Vec<f64> = eigen.eigenvalues.iter().map(|square| square.max(0.0)).collect();
+        if !wide {
+            return Some(Turned { columns: matrix * &vectors, squares, back: vectors });
+        }
+        let longest = squares.iter().copied().fold(0.0, f64::max);
+        let mut columns = vectors.clone();
+        let mut back = vectors;
+        for (index, square) in squares.iter().enumerate() {
+            columns.column_mut(index).scale_mut(square.sqrt());
+            // A direction without length is rounding.
+            let shorter = if *square > f64::EPSILON * longest { square.sqrt().recip() } else { 0.0 };
+            back.column_mut(index).scale_mut(shorter);
+        }
+        Some(Turned { columns, squares, back: transposed * back })
     }
 }
 
@@ -107,6 +143,27 @@ mod tests {
         one: &'a [f64],
     ) -> Problem<'a> {
         Problem { rows, targets, weights, hardness: one }
+    }
+
+    /// A wide problem is solved by its rows, a narrow one by its columns: filled up with columns that do not
+    /// vary, the second becomes the first.
+    #[test]
+    fn wide_and_narrow_problems_have_the_same_answer() {
+        let row = |x: i32| vec![f64::from(x), f64::from(x * x % 7), f64::from(x % 3)];
+        let narrow: Vec<Vec<f64>> = (1..=6).map(row).collect();
+        let wide: Vec<Vec<f64>> =
+            narrow.iter().map(|row| row.iter().copied().chain([4.0; 7]).collect()).collect();
+        let targets: Vec<f64> = (1..=6).map(|x| f64::from(x * 3 % 5)).collect();
+        let weights = [1.0, 2.0, 1.0, 3.0, 1.0, 1.0];
+        let penalties = [1e-4, 1e-2, 1.0];
+        let score = |row: usize, said: f64| (said - targets[row]).powi(2);
+        let [narrow, wide] = [narrow, wide]
+            .map(|rows| plain(&rows, &targets, &weights, &[1.0; 10]).solve(&penalties, score).unwrap());
+        assert!((narrow.error - wide.error).abs() < 1e-9 && (narrow.intercept - wide.intercept).abs() < 1e-9);
+        for (narrow, wide) in narrow.coefficients.iter().zip(&wide.coefficients) {
+            assert!((narrow - wide).abs() < 1e-9, "{narrow} {wide}");
+        }
+        assert!(wide.coefficients[3..].iter().all(|coefficient| *coefficient == 0.0));
     }
 
     proptest! {

@@ -177,7 +177,7 @@ impl Line {
         for (index, row) in normal.iter_mut().enumerate() {
             row[index] += RIDGE;
         }
-        let slopes = Cholesky::of(normal).map_or_else(|| vec![0.0; width], |factor| factor.solve(right));
+        let slopes = Cholesky::of(&normal).map_or_else(|| vec![0.0; width], |factor| factor.solve(right));
         let constant =
             residual - slopes.iter().zip(&centre).map(|(slope, centre)| slope * centre).sum::<f64>();
         Line { constant, slopes }

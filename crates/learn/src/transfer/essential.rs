@@ -106,7 +106,7 @@ fn fitted(
     for (index, line) in normal.iter_mut().enumerate() {
         line[index] += PENALTY;
     }
-    let factor = Cholesky::of(normal)?;
+    let factor = Cholesky::of(&normal)?;
     let law = factor.solve(right);
     Some((factor, law))
 }

@@ -40,55 +40,59 @@ impl Squares {
         self.total += weight;
     }
 
-    /// Makes room for one column more.
-    pub(super) fn widen(&mut self) {
-        assert!(self.columns < MOST_COLUMNS);
-        self.columns += 1;
-    }
-
-    /// Adds a row's last column, where the others are added already.
-    pub(super) fn add_last(&mut self, values: impl Iterator<Item = f64>, own: f64, weight: f64) {
-        let last = self.columns - 1;
-        let weighted = weight * own;
-        self.sums[last] += weighted;
-        self.products[last].iter_mut().zip(values).for_each(|(product, value)| *product += weighted * value);
-        self.products[last][last] += weighted * own;
+    /// The same with one column more, of which the products with 1, with the others and with itself are given.
+    pub(super) fn with_last(&self, sum: f64, others: impl Iterator<Item = f64>, own: f64) -> Squares {
+        let mut wider = self.clone();
+        let last = self.columns;
+        assert!(last < MOST_COLUMNS);
+        wider.columns += 1;
+        wider.sums[last] = sum;
+        wider.products[last].iter_mut().zip(others).for_each(|(place, product)| *place = product);
+        wider.products[last][last] = own;
+        wider
     }
 
     /// The coefficients and the weighted squares of what they leave; `None` without a finite solution.
     pub(super) fn solve(&self) -> Option<(Vec<f64>, f64)> {
-        let mut best: Option<(Vec<f64>, f64)> = None;
+        let (coefficients, error) = self.best()?;
+        Some((coefficients[..self.columns].to_vec(), error))
+    }
+
+    /// The weighted squares of what the best coefficients leave; infinite without a finite solution.
+    pub(super) fn least(&self) -> f64 {
+        self.best().map_or(f64::INFINITY, |(_, error)| error)
+    }
+
+    /// In place, as it is asked for a hundred thousand times.
+    fn best(&self) -> Option<([f64; MOST_COLUMNS], f64)> {
+        let mut best: Option<([f64; MOST_COLUMNS], f64)> = None;
         for subset in 1u32..1 << self.columns {
-            let chosen: Vec<usize> = (0..self.columns).filter(|column| subset & 1 << column != 0).collect();
-            let Some(solved) = self.solve_chosen(&chosen) else { continue };
-            if solved.iter().any(|&coefficient| coefficient < 0.0 || !coefficient.is_finite()) {
+            let Some(coefficients) = self.solve_chosen(subset) else { continue };
+            if coefficients.iter().any(|&coefficient| coefficient < 0.0 || !coefficient.is_finite()) {
                 continue;
             }
-            let explained: f64 = chosen
-                .iter()
-                .zip(&solved)
-                .map(|(&column, coefficient)| self.sums[column] * coefficient)
-                .sum();
+            let explained: f64 =
+                self.sums.iter().zip(&coefficients).map(|(sum, coefficient)| sum * coefficient).sum();
             let error = (self.total - explained).max(0.0);
             if error.is_finite() && best.as_ref().is_none_or(|(_, lowest)| error < *lowest) {
-                let mut coefficients = vec![0.0; self.columns];
-                chosen
-                    .iter()
-                    .zip(solved)
-                    .for_each(|(&column, coefficient)| coefficients[column] = coefficient);
                 best = Some((coefficients, error));
             }
         }
         best
     }
 
-    /// Cholesky's factors of the chosen columns, scaled to a diagonal of 1; in place, as it is asked for a
-    /// hundred thousand times.
-    fn solve_chosen(&self, chosen: &[usize]) -> Option<Vec<f64>> {
-        let size = chosen.len();
-        let scale: Vec<f64> = chosen.iter().map(|&column| self.products[column][column].sqrt()).collect();
-        if scale.iter().any(|scale| !(*scale > 0.0 && scale.is_finite())) {
-            return None;
+    /// Coefficients of the columns whose bits are set, by Cholesky's factors, scaled to a diagonal of 1; of the
+    /// others 0.
+    fn solve_chosen(&self, subset: u32) -> Option<[f64; MOST_COLUMNS]> {
+        let mut chosen = [0; MOST_COLUMNS];
+        let mut scale = [0.0; MOST_COLUMNS];
+        let mut size = 0;
+        for column in (0..self.columns).filter(|column| subset & 1 << column != 0) {
+            (chosen[size], scale[size]) = (column, self.products[column][column].sqrt());
+            if !(scale[size] > 0.0 && scale[size].is_finite()) {
+                return None;
+            }
+            size += 1;
         }
         let mut lower = [[0.0; MOST_COLUMNS]; MOST_COLUMNS];
         let mut solution = [0.0; MOST_COLUMNS];
@@ -110,11 +114,13 @@ impl Squares {
             let before: f64 = (0..row).map(|k| lower[row][k] * solution[k]).sum();
             solution[row] = (self.sums[chosen[row]] / scale[row] - before) / lower[row][row];
         }
+        let mut coefficients = [0.0; MOST_COLUMNS];
         for row in (0..size).rev() {
             let after: f64 = (row + 1..size).map(|k| lower[k][row] * solution[k]).sum();
             solution[row] = (solution[row] - after) / lower[row][row];
+            coefficients[chosen[row]] = solution[row] / scale[row];
         }
-        Some((0..size).map(|index| solution[index] / scale[index]).collect())
+        Some(coefficients)
     }
 }
 

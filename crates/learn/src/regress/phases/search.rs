@@ -2,11 +2,14 @@
 //! extended Bayesian information criterion tells how likely each is. Coefficients are least squares on relative errors;
 //! each combination of categories has its own where it has runs enough, else categories multiply the whole.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::non_negative::{MOST_COLUMNS, Squares};
 use super::{PhaseSum, Phases, logarithm_of_count, marks, plain, power};
 use crate::regress::Training;
+use crate::regress::cholesky::dot;
 use crate::regress::power_law::{Factor, Form};
 use crate::regress::ridge::Problem;
 use crate::statistics::{mean, robust_deviation};
@@ -14,9 +17,9 @@ use crate::statistics::{mean, robust_deviation};
 /// What a phase may grow with: hardly a program does other than these.
 const EXPONENTS: [f64; 7] = [-1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0];
 /// The place of 0 among them.
-const FLAT: usize = 1;
+const FLAT: u8 = 1;
 /// And of 1.
-const LINEAR: usize = 3;
+const LINEAR: u8 = 3;
 /// How many sums are followed while phases are added, fewer where there are many numbers, and how many of these
 /// are refined.
 const FOLLOWED: usize = 12;
@@ -32,6 +35,8 @@ const UNLIKELY: f64 = 0.01;
 const MOST_PHASES: usize = MOST_COLUMNS;
 /// Up to so many numbers every combination of exponents is tried, of more only one change after the other.
 const EVERY_COMBINATION: usize = 3;
+/// Of more than so many numbers hardly any matters: the changes start where none does, not where all do.
+const ALL_MAY_MATTER: usize = 50;
 /// Passes of single changes.
 const PASSES: usize = 3;
 /// Fewest configurations, in all and for each combination of categories with coefficients of its own.
@@ -52,7 +57,7 @@ const MOST_ROWS: usize = 2000;
 struct Beside<'a> {
     search: &'a Search,
     columns: Vec<Vec<f64>>,
-    /// Of each kind, with room for one column more.
+    /// Of each kind.
     squares: Vec<Squares>,
 }
 
@@ -66,12 +71,16 @@ impl<'a> Beside<'a> {
 
     /// The weighted squares of relative errors at the best coefficients with one phase more.
     fn error(&self, column: &[f64]) -> f64 {
-        let mut squares = self.squares.clone();
-        squares.iter_mut().for_each(Squares::widen);
-        for (row, (&kind, &weight)) in self.search.kind.iter().zip(&self.search.weights).enumerate() {
-            squares[kind].add_last(self.columns.iter().map(|column| column[row]), column[row], weight);
-        }
-        squares.iter().map(|squares| squares.solve().map_or(f64::INFINITY, |(_, error)| error)).sum()
+        let weighted: Vec<f64> =
+            column.iter().zip(&self.search.weights).map(|(value, weight)| value * weight).collect();
+        let of_kind = |(squares, rows): (&Squares, &Range<usize>)| {
+            let weighted = &weighted[rows.clone()];
+            let with = |column: &[f64]| dot(&column[rows.clone()], weighted);
+            let products = self.columns.iter().map(|column| with(column));
+            let wider = squares.with_last(weighted.iter().sum(), products, with(column));
+            wider.least()
+        };
+        self.squares.iter().zip(&self.search.rows_of).map(of_kind).sum()
     }
 }
 
@@ -87,7 +96,7 @@ fn keep_best(sums: &mut Vec<(f64, Vec<Phase>)>, most: usize) {
 }
 
 /// Places of exponents in [`EXPONENTS`], one a number.
-type Phase = Vec<usize>;
+type Phase = Vec<u8>;
 
 /// The rows, and what was worked out beforehand.
 pub(super) struct Search {
@@ -101,8 +110,9 @@ pub(super) struct Search {
     powers: Vec<Vec<Vec<f64>>>,
     targets: Vec<f64>,
     weights: Vec<f64>,
-    /// For each row the index of its kind, and each kind's marks.
+    /// For each row the index of its kind, each kind's rows, which stand together, and its marks.
     kind: Vec<usize>,
+    rows_of: Vec<Range<usize>>,
     kinds: Vec<Vec<f64>>,
     slopes: Vec<f64>,
     configurations: f64,
@@ -146,7 +156,16 @@ impl Search {
             return Err("no number could be a size".to_owned());
         }
         let step = training.inputs.len().div_ceil(MOST_ROWS);
-        let rows: Vec<usize> = (0..training.inputs.len()).step_by(step).collect();
+        let mut rows: Vec<usize> = (0..training.inputs.len()).step_by(step).collect();
+        // Rows of a kind stand together.
+        rows.sort_by(|&left, &right| {
+            let [left, right] = [left, right].map(|row| marks(&forms, &training.inputs[row]));
+            left.iter()
+                .zip(&right)
+                .map(|(l, r)| l.total_cmp(r))
+                .find(|order| order.is_ne())
+                .unwrap_or(Ordering::Equal)
+        });
         let inputs: Vec<&Vec<f64>> = rows.iter().map(|&row| &training.inputs[row]).collect();
         let mut centres = vec![0.0; width + counts.len()];
         let mut powers = Vec::new();
@@ -171,6 +190,7 @@ impl Search {
             targets: rows.iter().map(|&row| training.targets[row]).collect(),
             weights: rows.iter().map(|&row| training.weights[row]).collect(),
             kind: vec![0; rows.len()],
+            rows_of: std::iter::once(0..rows.len()).collect(),
             kinds: vec![Vec::new()],
             slopes: vec![0.0; width + counts.len()],
             configurations: training.configurations as f64,
@@ -207,6 +227,14 @@ impl Search {
             if kinds.iter().any(|(_, rows)| rows.len() < FEWEST) {
                 return false;
             }
+            let mut first = 0;
+            let counts = (0..kinds.len()).map(|kind| kind_of.iter().filter(|of| **of == kind).count());
+            self.rows_of = counts
+                .map(|count| {
+                    first += count;
+                    first - count..first
+                })
+                .collect();
             self.kind = kind_of;
             self.kinds = kinds.into_iter().map(|(marks, _)| marks).collect();
         }
@@ -310,14 +338,16 @@ impl Search {
         };
         if width <= EVERY_COMBINATION {
             for index in 0..EXPONENTS.len().pow(width as u32) {
-                let place = |number: usize| index / EXPONENTS.len().pow(number as u32) % EXPONENTS.len();
+                let place =
+                    |number: usize| (index / EXPONENTS.len().pow(number as u32) % EXPONENTS.len()) as u8;
                 let phase: Phase = (0..width).map(place).collect();
                 if phase.iter().enumerate().all(|(number, &place)| place >= self.lowest_place(number)) {
                     extend(&phase, &self.column(&phase));
                 }
             }
         } else {
-            for start in [FLAT, LINEAR] {
+            let starts = if width <= ALL_MAY_MATTER { &[FLAT, LINEAR][..] } else { &[FLAT] };
+            for &start in starts {
                 let start = |number: usize| if self.is_count(number) { FLAT } else { start };
                 let mut phase: Phase = (0..width).map(start).collect();
                 let mut lowest = extend(&phase, &self.column(&phase));
@@ -367,9 +397,9 @@ impl Search {
             let mut best = before;
             phase[number] = FLAT;
             let flat = self.column(phase);
-            for place in (self.lowest_place(number)..EXPONENTS.len()).filter(|&place| place != before) {
+            for place in (self.lowest_place(number)..EXPONENTS.len() as u8).filter(|&place| place != before) {
                 phase[number] = place;
-                let powers = flat.iter().zip(&self.powers[number][place]);
+                let powers = flat.iter().zip(&self.powers[number][place as usize]);
                 column.iter_mut().zip(powers).for_each(|(value, (flat, power))| *value = flat * power);
                 let error = error_of(phase, &column);
                 if error < *lowest * (1.0 - 1e-9) - 1e-15 {
@@ -386,7 +416,7 @@ impl Search {
     }
 
     /// The place of the lowest exponent of a number: 0 times cannot be divided by.
-    fn lowest_place(&self, number: usize) -> usize {
+    fn lowest_place(&self, number: usize) -> u8 {
         if self.is_count(number) { FLAT } else { 0 }
     }
 
@@ -394,7 +424,10 @@ impl Search {
     fn column(&self, phase: &Phase) -> Vec<f64> {
         let mut column: Vec<f64> = self.targets.iter().map(|target| 1.0 / target).collect();
         for (number, &place) in phase.iter().enumerate().filter(|(_, place)| **place != FLAT) {
-            column.iter_mut().zip(&self.powers[number][place]).for_each(|(value, power)| *value *= power);
+            column
+                .iter_mut()
+                .zip(&self.powers[number][place as usize])
+                .for_each(|(value, power)| *value *= power);
         }
         column
     }
@@ -454,7 +487,7 @@ impl Search {
             phase
                 .iter()
                 .zip(&self.numbers)
-                .for_each(|(&place, &column)| exponents[column] = EXPONENTS[place]);
+                .for_each(|(&place, &column)| exponents[column] = EXPONENTS[place as usize]);
             exponents
         };
         let sum = |(weight, found): (f64, Found)| PhaseSum {

@@ -106,7 +106,7 @@ impl<'a> Points<'a> {
 
     /// The factor of the covariance; `None` if it is not positive.
     pub(super) fn factor(&self, scales: &Scales) -> Option<Cholesky> {
-        Cholesky::of(self.covariance(scales)?.whole)
+        Cholesky::of(&self.covariance(scales)?.whole)
     }
 
     /// `None` if a number is not finite.
@@ -190,7 +190,7 @@ impl<'a> Points<'a> {
         let Some(Covariance { whole, smooth, single, bells }) = self.covariance(scales) else {
             return f64::INFINITY;
         };
-        let Some(factor) = Cholesky::of(whole) else { return f64::INFINITY };
+        let Some(factor) = Cholesky::of(&whole) else { return f64::INFINITY };
         let solved = factor.solve(self.values.clone());
         let inverse = factor.inverse();
         let width = scales.lengths.len();
@@ -205,7 +205,7 @@ impl<'a> Points<'a> {
             // Half of (K⁻¹ − ααᵀ), counted on both sides of the diagonal.
             let share = |column: usize| {
                 let twice = if row == column { 1.0 } else { 2.0 };
-                0.5 * twice * (inverse[row][column] - solved[row] * solved[column])
+                0.5 * twice * (inverse[(column, row)] - solved[row] * solved[column])
             };
             let shares: Vec<f64> = (0..=row).map(share).collect();
             for (column, share) in shares.iter().enumerate() {
