@@ -12,11 +12,12 @@ use std::time::Instant;
 use harp_core::{Column, Dataset, Observed, Policy, Row, Scale, Target, Value};
 use harp_learn::{BuildOptions, build};
 
-const ROWS: u64 = 650;
+const TRAINING_ROWS: u64 = 650;
+const TEST_ROWS: u64 = 300;
 const FEATURES: usize = 12;
 
-/// A program with two phases, one of which does not scale, and columns that do not matter; a tenth of
-/// the full-scale rows teaches, the others are to be predicted.
+/// A program with two phases, one of which does not scale, and columns that do not matter; of the rows that teach
+/// a tenth is of full scale, as are all that are to be predicted.
 fn sweep() -> Dataset {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut uniform = move || {
@@ -26,8 +27,9 @@ fn sweep() -> Dataset {
         (state >> 11) as f64 / (1u64 << 53) as f64
     };
     let columns = (0..FEATURES).map(|index| Column { name: format!("x{index}") }).collect();
-    let rows = (0..ROWS).map(|index| {
-        let full_scale = index % 2 == 0;
+    let rows = (0..TRAINING_ROWS + TEST_ROWS).map(|index| {
+        let test = index >= TRAINING_ROWS;
+        let full_scale = test || index % 10 == 0;
         let cells: Vec<f64> = (0..FEATURES)
             .map(|feature| {
                 let level = 2f64.powi((uniform() * 5.0) as i32);
@@ -37,10 +39,10 @@ fn sweep() -> Dataset {
         let noise = (0.05 * (uniform() + uniform() + uniform() - 1.5)).exp();
         let work = 0.2 * cells[0].powf(1.4) * cells[1] / cells[2].powf(0.8);
         let seconds = (1.0 + 0.05 * cells[0] * cells[3] + work) * noise;
-        let scale = match (full_scale, index % 20) {
+        let scale = match (full_scale, test) {
             (false, _) => Scale::Sd,
-            (true, 0) => Scale::Fs,
-            (true, _) => Scale::Test,
+            (true, false) => Scale::Fs,
+            (true, true) => Scale::Test,
         };
         let cells = cells.into_iter().map(|value| Some(Value::Real(value))).collect();
         Row { cells, observed: Observed::Exact(seconds), scale, group: index }

@@ -30,6 +30,8 @@ const FEWEST_FOR_LAW: usize = 20;
 const LARGEST_SHARE: f64 = 0.03;
 /// What must find a run as strange as the law does: the law may have the wrong shape.
 const WITNESSES: [ModelKind; 2] = [ModelKind::Phases, ModelKind::TrendProcess];
+/// So many runs tell a factor of three.
+const MOST_FOR_WITNESSES: usize = 150;
 
 /// Finds them among the training rows.
 pub(crate) fn outliers(table: &Table, rows: &[(usize, f64)]) -> Vec<Outlier> {
@@ -82,8 +84,9 @@ fn against_law(table: &Table, rows: &[(usize, f64)]) -> Vec<Outlier> {
     if found.is_empty() {
         return found;
     }
-    let others: Vec<(usize, f64)> =
+    let mut others: Vec<(usize, f64)> =
         rows.iter().copied().filter(|&(row, _)| !found.iter().any(|outlier| outlier.row == row)).collect();
+    others = others.iter().copied().step_by(others.len().div_ceil(MOST_FOR_WITNESSES)).collect();
     for witness in WITNESSES.into_iter().filter_map(|model| fit(model, table, &others)) {
         found.retain(|outlier| {
             let off = residual(&witness, table, outlier.row);

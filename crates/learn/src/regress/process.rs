@@ -23,7 +23,7 @@ pub(crate) use surface::Surfaces;
 
 /// Length scales are learned from a few rows in many steps, then from more rows in a few: the second
 /// costs thirty times as much a step. The process then passes through still more.
-const ROWS_AND_STEPS: [(usize, usize); 2] = [(100, 30), (300, 10)];
+const ROWS_AND_STEPS: [(usize, usize); 2] = [(100, 40), (300, 25)];
 const MOST_ROWS: usize = 800;
 /// Fewest configurations for each length scale.
 const CONFIGURATIONS_PER_SCALE: f64 = 1.5;
