@@ -53,7 +53,10 @@ impl Decimals {
         record: &csv::StringRecord,
     ) -> Result<Option<csv::StringRecord>, String> {
         if separator == b',' {
-            return Ok(None);
+            return match record.iter().find(|cell| has_thousands(cell)) {
+                Some(cell) => Err(format!("`{cell}` is no number here: write {}", cell.replace(',', ""))),
+                None => Ok(None),
+            };
         }
         let is_number = |cell: &str, mark: char| {
             let pointed = cell.replacen(mark, ".", 1);
@@ -81,3 +84,17 @@ impl Decimals {
 
 /// The fix.
 const WITH_A_POINT: &str = "write all numbers with a decimal point and nothing between thousands";
+
+/// Whether a cell is a number with commas before every three digits, such as 1,234 or 1,234,567.8.
+fn has_thousands(cell: &str) -> bool {
+    let whole = cell.strip_prefix(['-', '+']).unwrap_or(cell);
+    let (whole, decimals) = whole.split_once('.').unwrap_or((whole, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let mut groups = whole.split(',');
+    let first = groups.next().unwrap_or_default();
+    whole.contains(',')
+        && (1..=3).contains(&first.len())
+        && digits(first)
+        && digits(decimals)
+        && groups.all(|group| group.len() == 3 && digits(group))
+}

@@ -1,5 +1,6 @@
 //! Sweeps measured elsewhere, as CSV: one run a row, one column the target, the others features.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 
 use harp_core::{Column, Dataset, Observed, Row, Scale, Target, Value};
@@ -37,6 +38,26 @@ pub struct Sweep {
     pub without_target: Vec<u64>,
     /// Lines of runs that failed.
     pub failed: Vec<u64>,
+    /// Columns that only name the rows, such as time stamps and numbers of jobs: texts that are another one in
+    /// nearly every row. They are no features.
+    pub names_of_rows: Vec<String>,
+}
+
+/// Fewest rows of which it can be told, and the share of different texts from which on a column names rows.
+const FEWEST_ROWS: usize = 10;
+const DIFFERENT: f64 = 0.5;
+
+/// Whether a column only names the rows.
+fn names_rows(rows: &[Row], column: usize) -> bool {
+    let cells: Vec<&Value> = rows.iter().filter_map(|row| row.cells[column].as_ref()).collect();
+    let texts: BTreeSet<&str> = cells
+        .iter()
+        .filter_map(|cell| match cell {
+            Value::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    cells.len() >= FEWEST_ROWS && texts.len() as f64 > DIFFERENT * cells.len() as f64
 }
 
 /// Reads a sweep. The target's name tells what it is: memory, processor time, time on the wall, a bare number.
@@ -100,9 +121,15 @@ pub fn read_sweep(file: &str, source: impl Read, columns: &SweepColumns) -> Resu
             group: line,
         });
     }
-    let columns = features.iter().map(|&column| Column { name: names[column].clone() }).collect();
+    let mut columns: Vec<Column> =
+        features.iter().map(|&column| Column { name: names[column].clone() }).collect();
+    let mut names_of_rows = Vec::new();
+    for column in (0..columns.len()).rev().filter(|&column| names_rows(&table, column)).collect::<Vec<_>>() {
+        names_of_rows.insert(0, columns.remove(column).name);
+        table.iter_mut().for_each(|row| drop(row.cells.remove(column)));
+    }
     let dataset = Dataset::new(kind, columns, table).map_err(|error| rows.wrong(1, error.to_string()))?;
-    Ok(Sweep { dataset, without_target, failed })
+    Ok(Sweep { dataset, without_target, failed, names_of_rows })
 }
 
 /// What a target's name tells: `peak_memory`, `memory` and `bytes` are memory, `cpu_time` is processor time,
@@ -155,6 +182,20 @@ mod tests {
         assert_eq!((sweep.dataset.columns.len(), sweep.failed), (1, vec![4]));
         let refused = read("n,seconds,end\n1,2,maybe\n").unwrap_err().to_string();
         assert!(refused.starts_with("s.csv:2: `end` is `maybe`; use true, yes"), "{refused}");
+    }
+
+    #[test]
+    fn columns_that_only_name_the_rows_are_no_features() {
+        let mut text = "n,started,kind,seconds\n".to_owned();
+        for row in 0..12 {
+            let kind = ["a", "b", "c"][row % 3];
+            text.push_str(&format!("{row},2026-11-{:02}T10:00:00,{kind},{}\n", row + 1, row + 1));
+        }
+        let sweep = read_sweep("s.csv", text.as_bytes(), &columns(None, &[])).unwrap();
+        assert_eq!(sweep.names_of_rows, ["started"]);
+        let names: Vec<&str> = sweep.dataset.columns.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(names, ["n", "kind"]);
+        assert_eq!(sweep.dataset.rows[4].cells, [Some(Value::Integer(4)), Some(Value::from("b"))]);
     }
 
     #[test]

@@ -201,6 +201,13 @@ mod tests {
         let mixed = message("n;m\n1,5;2\n3;1.234\n");
         assert!(mixed.starts_with("c.csv:3: `1.234` could be") && mixed.contains("decimal point"), "{mixed}");
         assert!(message("n\tm\n1\t2\n1,234\t2\n").starts_with("c.csv:3: `1,234` could be"));
+        let thousands = message("n,m\n1,2\n\"12,345,678.5\",2\n");
+        assert_eq!(thousands, "c.csv:3: `12,345,678.5` is no number here: write 12345678.5");
+        // Lists and texts keep theirs.
+        for text in ["0,1", "1,2,3", "1234,567", "a,123", "1,234 MB", ",123"] {
+            let cases = read_cases("c.csv", format!("n,m\n\"{text}\",2\n").as_bytes()).unwrap();
+            assert_eq!(cases[0]["n"], Value::from(text));
+        }
     }
 
     proptest::proptest! {

@@ -23,6 +23,12 @@ use crate::{
 const SAMPLES: usize = 400;
 /// Intervals whose ends are farther apart than this say nothing.
 const SAYS_NOTHING: f64 = 100.0;
+/// Requests that cost least are too small in a tenth to a fifth of the cases; where more than this percentage is,
+/// the model did not know.
+const MOSTLY: f64 = 40.0;
+/// Ends of intervals this factor apart make requests far larger than needed: without any full-scale run the way out
+/// is said.
+const WIDE: f64 = 10.0;
 /// The level at which the pinball loss is taken.
 const PINBALL: f64 = 0.9;
 
@@ -351,6 +357,11 @@ fn doubts(
              the requests; more runs, best larger ones, are needed",
             if width < 1e4 { format!("{width:.0}") } else { format!("{width:.0e}") }
         ));
+    } else if width > WIDE && model.evidence.full_scale_runs == 0 {
+        doubts.push(format!(
+            "the ends of the 90 % intervals are a factor of {width:.0} apart, as no full-scale run is known: one would \
+             tell more than any model"
+        ));
     }
     let (low, high) = intervals.coverage_90;
     if high < 90.0 {
@@ -360,9 +371,16 @@ fn doubts(
             percentages(low, high)
         ));
     }
+    let (low, high) = intervals.request_upp;
+    if model.policy == Policy::Cost && low > MOSTLY {
+        doubts.push(format!(
+            "{} of the requests were too small: what they were expected to cost rests on runs that do not show how \
+             the program goes on; one full-scale run would tell more than any model",
+            percentages(low, high)
+        ));
+    }
     if let Policy::Upp { per_mille } = model.policy {
         let promised = f64::from(per_mille) / 10.0;
-        let (low, high) = intervals.request_upp;
         if low > promised {
             doubts.push(format!(
                 "the policy allows {promised} % of the requests to be too small, and {} of such cases were",

@@ -242,6 +242,12 @@ fn sweep(file: &Path, arguments: &arguments::Backtest) -> Result<(Dataset, Vec<S
         Some(format!("{} {which} left out, the first in line {first}", plural(lines.len(), "row")))
     });
     let mut left_out: Vec<String> = left_out.collect();
+    left_out.extend(sweep.names_of_rows.iter().map(|column| {
+        format!(
+            "`{column}` is another text in nearly every row, as a time stamp or a name of the row is: not used, as with \
+             `--ignore {column}`"
+        )
+    }));
     let dataset = sweep.dataset;
     if let Some(column) = split_not_named(&dataset).filter(|_| arguments.split.is_none()) {
         left_out.push(format!(
