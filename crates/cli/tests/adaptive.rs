@@ -277,6 +277,10 @@ fn what_cannot_be_chosen_for_is_said() {
         "there are 2 test cases, and a best allocation",
     );
     refused(&["generate", "--budget", "3s"], "--adaptive");
+    let far = support::run(here, &["generate", "--adaptive", "--for", "n=1e15", "method=direct"], 5);
+    let far = support::stderr(&far);
+    assert!(far.contains("is far outside the 100 to 3000 of the small and full-scale runs"), "{far}");
+    assert!(far.contains("give larger values as fs under [parameters.n]"), "{far}");
     refused(&["generate", "--adaptive", "--until-width", "0.9"], "larger than 1");
     let text = experiment("", "walltime").replace("test = 4000\n", "");
     fs::write(here.join("harp.toml"), text).unwrap();

@@ -8,8 +8,8 @@ use thiserror::Error;
 pub enum LearnError {
     /// Too few different configurations finished to learn anything from.
     #[error(
-        "{target}: {configurations} different configurations finished ({}, {censored} killed at a limit), at \
-         least {needed} are needed; {advice}",
+        "{target}: {} finished ({}, {censored} killed at a limit), at least {needed} are needed; {advice}",
+        counted(*configurations, "different configuration"),
         counted(*runs, "run")
     )]
     NotEnoughEvidence {

@@ -132,10 +132,15 @@ impl<'a> Searching<'a> {
                     share(value)
                 ),
             )),
-            Some(_) if value < SMALLEST_IMPROVEMENT => Err(format!(
-                "none of the {count} allocations left is expected to be better by more than {}",
-                share(value.max(0.001))
-            )),
+            Some(_) if value < SMALLEST_IMPROVEMENT => {
+                let than = share(value.max(0.001));
+                Err(match count {
+                    1 => format!("the one allocation left is not expected to be better by more than {than}"),
+                    _ => format!(
+                        "none of the {count} allocations left is expected to be better by more than {than}"
+                    ),
+                })
+            }
             Some(_) => Ok((
                 index,
                 Some(value),

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use harp_core::{Configuration, Scale, Value};
+use harp_core::{Configuration, OutOfRange, Scale, Value};
+use harp_experiment::Domain;
+use harp_report::text::feature as feature_text;
 
 use crate::allocations;
 use crate::cases::{self, RESOURCES};
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::project::Project;
 use crate::sweep::{self, Knowledge};
 
@@ -31,6 +33,48 @@ pub(super) fn cases(
         }
     }
     Ok(cases)
+}
+
+/// Refuses cases so far from everything the experiment runs that `harp predict` would refuse them, too.
+pub(super) fn within_reach(project: &Project, cases: &[Configuration]) -> Result<(), Failure> {
+    for parameter in &project.experiment.parameters {
+        let domains = parameter.values.iter().filter(|(scale, _)| **scale != Scale::Test);
+        let ends: Vec<f64> = domains.flat_map(|(_, domain)| numbers(domain)).collect();
+        let measured = (
+            ends.iter().copied().fold(f64::INFINITY, f64::min),
+            ends.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        );
+        let asked = cases.iter().filter_map(|case| case.parameters.get(&parameter.name));
+        for value in asked.filter(|value| value.as_number().is_some() && !ends.is_empty()) {
+            let outside = OutOfRange {
+                feature: parameter.name.clone(),
+                value: Some(value.clone()),
+                measured: Some(measured),
+                known: Vec::new(),
+            };
+            if outside.is_far() {
+                let of = [measured.0, measured.1].map(|end| feature_text(&parameter.name, &Value::Real(end)));
+                let value = feature_text(&parameter.name, value);
+                let far = format!(
+                    "{}={value} is far outside the {} to {} of the small and full-scale runs",
+                    parameter.name, of[0], of[1]
+                );
+                return Err(Failure::bad_input(far).exit(Exit::OutsideRange).hint(format!(
+                    "name a case nearer to them, or give larger values as fs under [parameters.{}]",
+                    parameter.name
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The numbers a parameter's values are or lie between.
+fn numbers(domain: &Domain) -> Vec<f64> {
+    match domain {
+        Domain::Levels(levels) => levels.iter().filter_map(Value::as_number).collect(),
+        Domain::Range(range) => vec![range.from, range.to],
+    }
 }
 
 /// The one case whose best allocation is looked for, on every allocation that is varied, at the largest
