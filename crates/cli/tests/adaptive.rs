@@ -280,6 +280,11 @@ fn what_cannot_be_chosen_for_is_said() {
     let far = support::run(here, &["generate", "--adaptive", "--for", "n=1e15", "method=direct"], 5);
     let far = support::stderr(&far);
     assert!(far.contains("is far outside the 100 to 3000 of the small and full-scale runs"), "{far}");
+    let far_to_run = ["generate", "--adaptive", "--goal", "fastest", "--for", "n=1e15", "method=direct"];
+    let said = support::stderr(&support::run(here, &far_to_run, 5));
+    assert!(said.contains("is far outside the 100 to 4000 of the experiment"), "{said}");
+    refused(&["generate", "--adaptive", "--for", "n=200.5", "method=direct"], "`n` is a whole number, not");
+    refused(&["generate", "--adaptive", "--for", "n=many", "method=direct"], "`n` is a whole number, not");
     assert!(far.contains("give larger values as fs under [parameters.n]"), "{far}");
     refused(&["generate", "--adaptive", "--until-width", "0.9"], "larger than 1");
     let text = experiment("", "walltime").replace("test = 4000\n", "");

@@ -38,14 +38,17 @@ pub struct Sweep {
     pub without_target: Vec<u64>,
     /// Lines of runs that failed.
     pub failed: Vec<u64>,
-    /// Columns that only name the rows, such as time stamps and numbers of jobs: texts that are another one in
-    /// nearly every row. They are no features.
+    /// Columns that only name the rows, such as time stamps and numbers of jobs: texts, or large numbers close
+    /// to each other, that are another one in nearly every row. They are no features.
     pub names_of_rows: Vec<String>,
 }
 
 /// Fewest rows of which it can be told, and the share of different texts from which on a column names rows.
 const FEWEST_ROWS: usize = 10;
 const DIFFERENT: f64 = 0.5;
+/// Numbers do if they are large, and close to each other: seconds since 1970, numbers of jobs.
+const LARGE: f64 = 1e5;
+const CLOSE: f64 = 0.05;
 
 /// Whether a column only names the rows.
 fn names_rows(rows: &[Row], column: usize) -> bool {
@@ -57,7 +60,15 @@ fn names_rows(rows: &[Row], column: usize) -> bool {
             _ => None,
         })
         .collect();
-    cells.len() >= FEWEST_ROWS && texts.len() as f64 > DIFFERENT * cells.len() as f64
+    let numbers: Vec<f64> = cells.iter().filter_map(|cell| cell.as_number()).collect();
+    let different: BTreeSet<u64> = numbers.iter().map(|number| number.to_bits()).collect();
+    let smallest = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+    let largest = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let close = smallest >= LARGE && largest - smallest < CLOSE * largest;
+    let most = DIFFERENT * cells.len() as f64;
+    let as_text = texts.len() as f64 > most;
+    let as_number = numbers.len() == cells.len() && close && different.len() as f64 > most;
+    cells.len() >= FEWEST_ROWS && (as_text || as_number)
 }
 
 /// Reads a sweep. The target's name tells what it is: memory, processor time, time on the wall, a bare number.
@@ -113,6 +124,13 @@ pub fn read_sweep(file: &str, source: impl Read, columns: &SweepColumns) -> Resu
                     .map_err(|_| rows.wrong(line, format!("`{text}` is not a scale; use sd, fs or test")))?
             }
         };
+        let infinite = |text: &str| text.parse::<f64>().is_ok_and(|value| value.is_infinite());
+        if let Some(&column) = features.iter().find(|&&column| cell(column).is_some_and(infinite)) {
+            let text = cell(column).unwrap_or_default();
+            return Err(
+                rows.wrong(line, format!("`{}` is `{text}`, which is no finite number", names[column]))
+            );
+        }
         table.push(Row {
             cells: features.iter().map(|&column| cell(column).map(Value::from_text)).collect(),
             observed: if ended == Ended::Killed { Observed::AtLeast(value) } else { Observed::Exact(value) },
@@ -186,13 +204,14 @@ mod tests {
 
     #[test]
     fn columns_that_only_name_the_rows_are_no_features() {
-        let mut text = "n,started,kind,seconds\n".to_owned();
+        let mut text = "n,started,since_1970,kind,seconds\n".to_owned();
         for row in 0..12 {
             let kind = ["a", "b", "c"][row % 3];
-            text.push_str(&format!("{row},2026-11-{:02}T10:00:00,{kind},{}\n", row + 1, row + 1));
+            let since = 1_790_000_000 + 86_400 * row;
+            text.push_str(&format!("{row},2026-11-{:02}T10:00:00,{since},{kind},{}\n", row + 1, row + 1));
         }
         let sweep = read_sweep("s.csv", text.as_bytes(), &columns(None, &[])).unwrap();
-        assert_eq!(sweep.names_of_rows, ["started"]);
+        assert_eq!(sweep.names_of_rows, ["started", "since_1970"]);
         let names: Vec<&str> = sweep.dataset.columns.iter().map(|column| column.name.as_str()).collect();
         assert_eq!(names, ["n", "kind"]);
         assert_eq!(sweep.dataset.rows[4].cells, [Some(Value::Integer(4)), Some(Value::from("b"))]);
@@ -205,6 +224,10 @@ mod tests {
         };
         assert!(message("n,time\n1,2\n", None).contains("s.csv:1: there is no column `seconds`"));
         assert!(message("n,seconds\n1,fast\n", None).starts_with("s.csv:2: `seconds` is `fast`"));
+        for text in ["inf", "-Infinity", "1e999"] {
+            let said = message(&format!("n,seconds\n1,2\n{text},2\n"), None);
+            assert_eq!(said, format!("s.csv:3: `n` is `{text}`, which is no finite number"));
+        }
         assert!(message("n,seconds,s\n1,2,sd\n1,2,train\n", Some("s")).starts_with("s.csv:3: `train`"));
     }
 

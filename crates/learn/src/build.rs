@@ -11,7 +11,7 @@ use crate::ensemble::{Ensemble, Member, Said, together};
 use crate::growth::growth_of;
 use crate::killed::Killed;
 use crate::pipeline::Pipeline;
-use crate::prepare::{Prepared, without_disturbed};
+use crate::prepare::{Prepared, without_disturbed, without_unknown};
 use crate::start_up::start_up_warning;
 use crate::statistics::mean;
 use crate::table::{Table, TableRow};
@@ -116,7 +116,7 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
 
 /// The rows that are learned from.
 pub(crate) fn learned_from(dataset: &Dataset, options: &BuildOptions) -> Result<Table, LearnError> {
-    let table = Table::of(dataset)?.thinned(MOST_RUNS);
+    let table = without_unknown(Table::of(dataset)?).thinned(MOST_RUNS);
     let one_sided = matches!(dataset.target, Target::Walltime | Target::CpuTime);
     let enough = table.groups >= FEWEST_CONFIGURATIONS;
     Ok(if enough && one_sided && options.remove_outliers { without_disturbed(table) } else { table })

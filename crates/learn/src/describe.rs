@@ -10,7 +10,7 @@ use crate::pipeline::Pipeline;
 use crate::prepare::{Encoding, Prepared, Reason, number_of};
 use crate::regress::MENDED;
 use crate::statistics::{mean, normal_quantile, student_quantile};
-use crate::table::{TARGETS, Table, TableRow};
+use crate::table::{TARGETS, Table, TableRow, Unknown};
 use crate::{Candidate, Dropped, Feature, Measured, ModelKind, TargetModel, Validation};
 
 /// What was measured of each feature, and why it is not used, if it is not.
@@ -175,6 +175,13 @@ pub(crate) fn left_out_warnings(table: &Table, prepared: &Prepared) -> Vec<Strin
         .collect();
     if let Some(all) = table.thinned_from {
         warnings.push(format!("of {all} runs {} taught, spread evenly over them", table.rows.len()));
+    }
+    for left_out in &table.left_out {
+        let what = match left_out.why {
+            Unknown::Empty => "empty",
+            Unknown::Negative => "negative, and positive in all others",
+        };
+        warnings.push(format!("left out {}: `{}` is {what}", counted(left_out.rows, "run"), left_out.column));
     }
     let slowest = table.disturbed.iter().map(|disturbed| disturbed.slowdown).fold(0.0, f64::max);
     match table.disturbed.as_slice() {

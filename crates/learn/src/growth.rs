@@ -9,7 +9,7 @@ use crate::table::{Table, TableRow};
 use crate::{Feature, Measured, TargetModel};
 
 /// The share of the runs, those that took most, at which it is found, and most of these.
-const SHARE: f64 = 0.25;
+const SHARE: f64 = 0.1;
 const MOST_ROWS: usize = 48;
 /// Where there are many features, fewer runs: so many predictions in all, but of no fewer runs than this.
 const PREDICTIONS: usize = 4800;

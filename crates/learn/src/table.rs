@@ -40,8 +40,27 @@ pub(crate) struct Table {
     pub groups: usize,
     /// Usable rows before most were set aside as there were too many.
     pub thinned_from: Option<usize>,
-    /// Runs taken out because something else slowed them down; see [`Table::without_disturbed`].
+    /// Runs taken out because something else slowed them down; see [`crate::prepare::without_disturbed`].
     pub disturbed: Vec<Disturbed>,
+    /// Runs taken out because a number of them is not known; see [`crate::prepare::without_unknown`].
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Runs of which a number is not known.
+#[derive(Debug, Clone)]
+pub(crate) struct LeftOut {
+    pub column: String,
+    pub why: Unknown,
+    pub rows: usize,
+}
+
+/// Why a number is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unknown {
+    /// There is nothing.
+    Empty,
+    /// It is negative where all others are positive.
+    Negative,
 }
 
 /// A run that was much slower than a repetition of it.
@@ -65,6 +84,7 @@ impl Table {
             groups: 0,
             thinned_from: None,
             disturbed: Vec::new(),
+            left_out: Vec::new(),
         };
         let mut kept: Vec<(&Row, f64)> = Vec::new();
         for (index, row) in dataset.rows.iter().enumerate().filter(|(_, row)| row.scale != Scale::Test) {
@@ -129,8 +149,12 @@ impl Table {
             }
             keep
         });
-        // Groups are numbered anew, as most have gone; lower bounds stay beyond them.
-        self.groups = numbers.len();
+        self.renumbered(numbers.len())
+    }
+
+    /// The same where groups were numbered anew, as some have gone; lower bounds stay beyond them.
+    pub(crate) fn renumbered(mut self, groups: usize) -> Table {
+        self.groups = groups;
         for (index, bound) in self.lower_bounds.iter_mut().enumerate() {
             bound.group = self.groups + index;
         }

@@ -207,6 +207,32 @@ fn clean_runs_of_another_shape_than_a_power_law_are_not_left_out() {
     }
 }
 
+/// One full-scale run of which the size is not known, or not believable, does no more harm than if it was not there.
+#[test]
+fn runs_of_which_a_number_is_not_known_are_left_out() {
+    let whole = sweep(1, 0.03, 2);
+    let place = whole.rows.iter().position(|row| row.scale == Scale::Fs).unwrap();
+    let without = {
+        let mut dataset = whole.clone();
+        dataset.rows.remove(place);
+        build(&dataset, &BuildOptions::default()).unwrap()
+    };
+    let name = &whole.columns[0].name;
+    for (cell, words) in [(None, "empty"), (Some(Value::Real(-5.0)), "negative, and positive in all others")]
+    {
+        let mut dataset = whole.clone();
+        dataset.rows[place].cells[0] = cell;
+        let model = build(&dataset, &BuildOptions::default()).unwrap();
+        let expected = format!("left out 1 run: `{name}` is {words}");
+        assert!(model.warnings.contains(&expected), "{:?}", model.warnings);
+        let said = |model: &harp_learn::TargetModel| {
+            let evaluation = model.evaluate(&whole, |row| row.scale == Scale::Sd).unwrap();
+            evaluation.cases.iter().map(|case| case.prediction.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(said(&model), said(&without));
+    }
+}
+
 #[test]
 fn components_are_optional_and_work() {
     let options = BuildOptions { principal_components: true, ..BuildOptions::default() };

@@ -8,6 +8,7 @@ mod encode;
 mod outlier;
 mod reduce;
 mod standardise;
+mod unknown;
 
 pub(crate) use bounds::{Beyond, Bounds};
 pub(crate) use disturbed::without_disturbed;
@@ -15,6 +16,7 @@ pub(crate) use encode::{ColumnRole, Encoder, Encoding, Role, number_of};
 pub(crate) use outlier::{Outlier, outliers};
 pub(crate) use reduce::{Reason, Reduction, reduce};
 pub(crate) use standardise::Standardiser;
+pub(crate) use unknown::without_unknown;
 
 use std::sync::OnceLock;
 

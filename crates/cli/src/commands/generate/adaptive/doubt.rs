@@ -41,8 +41,9 @@ struct Step<'k> {
     expected: Option<f64>,
     gain: Gain,
     why: Why,
-    /// How many there were to choose from.
+    /// How many there were to choose from: those of all that are left that can be paid for.
     among: usize,
+    of: usize,
     /// For one of the first runs, which of how many it is.
     start: Option<(usize, usize)>,
 }
@@ -168,7 +169,8 @@ impl<'a> Lowering<'a> {
             expected: seconds[gain.candidate],
             gain,
             why,
-            among: candidates.len(),
+            among: costs.iter().filter(|cost| cost.is_finite()).count(),
+            of: candidates.len(),
             start: is_start.then(|| (different.len() + 1, needed)),
         };
         Ok(Next::Run(step.run.clone(), Box::new(self.explained(known, &step, width))))
@@ -181,7 +183,11 @@ impl<'a> Lowering<'a> {
     }
 
     fn explained(&self, known: &Known, step: &Step<'_>, width: Option<Width>) -> Choice {
-        let Step { run, expected, gain, among, .. } = *step;
+        let Step { run, expected, gain, among, of, .. } = *step;
+        let affordable = match among < of {
+            true => format!("the {among} of {of} that the rest of the budget pays for"),
+            false => among.to_string(),
+        };
         let cost =
             expected.and_then(|time| known.knowledge.price(&run.configuration.allocation, Seconds(time)));
         let mut reason = format!("{}, takes away {} of the doubt", about(expected), share(gain.share));
@@ -206,10 +212,10 @@ impl<'a> Lowering<'a> {
                 about(expected)
             ),
             (_, Per::Second, Some(_), _) => {
-                reason.push_str(&format!(", the most for its time among {among}"));
+                reason.push_str(&format!(", the most for its time among {affordable}"));
             }
             (_, Per::Dollar, _, Some(cost)) => reason.push_str(&format!(
-                " for {}, the most for its price among {among}",
+                " for {}, the most for its price among {affordable}",
                 price(&known.knowledge.site().unit, cost.0),
             )),
             _ => {}

@@ -108,8 +108,8 @@ pub(super) fn adaptive(
         Some(_) => wanted::allocations_of_one_case(project, &known.knowledge, &settings.case)?,
         None => wanted::cases(project, &known.knowledge, &settings.case)?,
     };
-    if settings.goal.is_none() {
-        wanted::within_reach(project, &cases)?;
+    if !settings.case.is_empty() {
+        wanted::within_reach(project, &cases, settings.goal.is_some())?;
     }
     let mut chooser = Chooser::new(project, settings, &cases);
     let mut choices: Vec<Choice> = Vec::new();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use harp_core::{Configuration, OutOfRange, Scale, Value};
-use harp_experiment::Domain;
+use harp_experiment::{Domain, Kind};
 use harp_report::text::feature as feature_text;
 
 use crate::allocations;
@@ -35,10 +35,11 @@ pub(super) fn cases(
     Ok(cases)
 }
 
-/// Refuses cases so far from everything the experiment runs that `harp predict` would refuse them, too.
-pub(super) fn within_reach(project: &Project, cases: &[Configuration]) -> Result<(), Failure> {
+/// Refuses cases so far from everything the experiment runs that `harp predict` would refuse them, too. Where they
+/// are run themselves, its test cases count as well.
+pub(super) fn within_reach(project: &Project, cases: &[Configuration], are_run: bool) -> Result<(), Failure> {
     for parameter in &project.experiment.parameters {
-        let domains = parameter.values.iter().filter(|(scale, _)| **scale != Scale::Test);
+        let domains = parameter.values.iter().filter(|(scale, _)| are_run || **scale != Scale::Test);
         let ends: Vec<f64> = domains.flat_map(|(_, domain)| numbers(domain)).collect();
         let measured = (
             ends.iter().copied().fold(f64::INFINITY, f64::min),
@@ -56,8 +57,11 @@ pub(super) fn within_reach(project: &Project, cases: &[Configuration]) -> Result
                 let of = [measured.0, measured.1].map(|end| feature_text(&parameter.name, &Value::Real(end)));
                 let value = feature_text(&parameter.name, value);
                 let far = format!(
-                    "{}={value} is far outside the {} to {} of the small and full-scale runs",
-                    parameter.name, of[0], of[1]
+                    "{}={value} is far outside the {} to {} of the {}",
+                    parameter.name,
+                    of[0],
+                    of[1],
+                    if are_run { "experiment" } else { "small and full-scale runs" }
                 );
                 return Err(Failure::bad_input(far).exit(Exit::OutsideRange).hint(format!(
                     "name a case nearer to them, or give larger values as fs under [parameters.{}]",
@@ -67,6 +71,10 @@ pub(super) fn within_reach(project: &Project, cases: &[Configuration]) -> Result
         }
     }
     Ok(())
+}
+
+fn in_words(kind: Kind) -> &'static str {
+    if kind == Kind::Integer { "a whole number" } else { "a number" }
 }
 
 /// The numbers a parameter's values are or lie between.
@@ -121,6 +129,18 @@ fn features(project: &Project, given: &[(String, String)]) -> Result<BTreeMap<St
         let names: Vec<&str> = parameters.iter().map(|known| known.name.as_str()).collect();
         let what = format!("`{unknown}` is not a parameter or resource of {}", project.experiment.name);
         return Err(Failure::bad_input(what).hint(format!("it has {}", names.join(", "))));
+    }
+    for parameter in parameters {
+        let Some(value) = case.get(&parameter.name) else { continue };
+        let fits = match parameter.kind {
+            Kind::Integer => value.as_number().is_some_and(|number| number.fract() == 0.0),
+            Kind::Real => value.as_number().is_some(),
+            Kind::Text | Kind::Boolean | Kind::File => true,
+        };
+        if !fits {
+            let what = format!("`{}` is {}, not `{value}`", parameter.name, in_words(parameter.kind));
+            return Err(Failure::bad_input(what).hint(format!("give {}=NUMBER after --for", parameter.name)));
+        }
     }
     let is_said = |name: &str| case.contains_key(name) || case.contains_key(&format!("{name}_bytes"));
     let missing = parameters.iter().find(|known| known.expression.is_none() && !is_said(&known.name));
