@@ -22,10 +22,11 @@ usage: cargo xtask CHORE
   evaluate [DIR]    build models on external sweeps and print their errors
   fuzz [SECONDS] [SEED]
                     strange tables and damaged model files against the learners, 60 s without more
-  held-out [--kinds] [--within] [DIR]
+  held-out [--kinds] [--within | --levels] [DIR]
                     the same for choosing between settings: never looks at test rows, but holds out
                     full-scale rows that were given for training; --kinds: each model by itself;
-                    --within: large scaled-down rows play full scale
+                    --within: large scaled-down rows play full scale; --levels: all full-scale rows
+                    of a level of a feature are held out, such as those of one method
   laws [--each]     build models on runs of made-up programs and print the errors on larger ones";
 
 fn main() -> ExitCode {
@@ -44,7 +45,9 @@ fn main() -> ExitCode {
         ["held-out", ref rest @ ..] => {
             let flag = |name: &str| rest.contains(&name);
             let directory = rest.iter().copied().find(|word| !word.starts_with("--"));
-            held_out::evaluate(directory, flag("--kinds"), flag("--within"))
+            let mode =
+                held_out::Mode { kinds: flag("--kinds"), within: flag("--within"), levels: flag("--levels") };
+            held_out::evaluate(directory, &mode)
         }
         ["laws"] => laws::evaluate(false),
         ["laws", "--each"] => laws::evaluate(true),

@@ -6,6 +6,7 @@
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
+use super::levels::level_folds;
 use crate::prepare::number_of;
 use crate::statistics::mean;
 use crate::table::Table;
@@ -67,7 +68,10 @@ impl Plan {
         let among = members(table, table.rows.iter().filter(|row| row.full_scale).map(|row| row.group));
         let mut full_scale: Vec<usize> = (0..table.groups).filter(|&group| among[group]).collect();
         shuffle(&mut full_scale, seed);
-        let folds = full_scale_folds(table, &full_scale);
+        let mut folds = full_scale_folds(table, &full_scale);
+        if full_scale.len() < MANY_FULL_SCALE {
+            folds.extend(level_folds(table, &among));
+        }
         let everything = (!full_scale.is_empty()).then_some(Mix::EVERYTHING);
         for mix in Mix::ALL.into_iter().chain(everything) {
             let judgements = plan.full_scale_in_turn(table, &full_scale, &folds, mix);

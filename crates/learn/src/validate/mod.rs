@@ -4,6 +4,7 @@ mod character;
 mod fold;
 mod inside;
 mod judge;
+mod levels;
 mod residual;
 mod smooth;
 
