@@ -41,6 +41,8 @@ fn separator(line: &[u8]) -> u8 {
 pub(crate) struct Decimals {
     comma: Option<u64>,
     point: Option<u64>,
+    /// Columns nobody reads.
+    pub(crate) unread: Vec<usize>,
 }
 
 impl Decimals {
@@ -53,8 +55,12 @@ impl Decimals {
         record: &csv::StringRecord,
     ) -> Result<Option<csv::StringRecord>, String> {
         if separator == b',' {
-            return match record.iter().find(|cell| has_thousands(cell)) {
-                Some(cell) => Err(format!("`{cell}` is no number here: write {}", cell.replace(',', ""))),
+            let cells = record.iter().enumerate().filter(|(column, _)| !self.unread.contains(column));
+            return match cells.map(|(_, cell)| cell).find(|cell| has_thousands(cell)) {
+                Some(cell) => Err(format!(
+                    "`{cell}` could be one number or a list: write {}, or anything but commas between several",
+                    cell.replace(',', "")
+                )),
                 None => Ok(None),
             };
         }

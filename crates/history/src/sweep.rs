@@ -39,13 +39,13 @@ pub struct Sweep {
     /// Lines of runs that failed.
     pub failed: Vec<u64>,
     /// Columns that only name the rows, such as time stamps and numbers of jobs: texts, or large numbers close
-    /// to each other, that are another one in nearly every row. They are no features.
+    /// to each other, that differ in nearly every row. They are no features.
     pub names_of_rows: Vec<String>,
 }
 
 /// Fewest rows of which it can be told, and the share of different texts from which on a column names rows.
 const FEWEST_ROWS: usize = 10;
-const DIFFERENT: f64 = 0.5;
+const DIFFERENT: f64 = 0.9;
 /// Numbers do if they are large, and close to each other: seconds since 1970, numbers of jobs.
 const LARGE: f64 = 1e5;
 const CLOSE: f64 = 0.05;
@@ -88,6 +88,7 @@ pub fn read_sweep(file: &str, source: impl Read, columns: &SweepColumns) -> Resu
         let reason = format!("`{}` is what is to be predicted and cannot be ignored", columns.target);
         return Err(rows.wrong(1, reason));
     }
+    rows.decimals.unread = ignored.clone();
     let is_feature = |column: &usize| {
         let others = [Some(target), split, killed];
         !others.contains(&Some(*column)) && !ignored.contains(column)

@@ -26,7 +26,7 @@ pub(crate) struct Rows<'a, R> {
     pub(crate) header: csv::StringRecord,
     reader: csv::Reader<Chain<Cursor<Vec<u8>>, BufReader<R>>>,
     separator: u8,
-    decimals: Decimals,
+    pub(crate) decimals: Decimals,
     /// Added to lines: where they end with a carriage return too, the reader is still before the line feed when it
     /// says where the next row begins.
     behind: u64,
@@ -202,7 +202,11 @@ mod tests {
         assert!(mixed.starts_with("c.csv:3: `1.234` could be") && mixed.contains("decimal point"), "{mixed}");
         assert!(message("n\tm\n1\t2\n1,234\t2\n").starts_with("c.csv:3: `1,234` could be"));
         let thousands = message("n,m\n1,2\n\"12,345,678.5\",2\n");
-        assert_eq!(thousands, "c.csv:3: `12,345,678.5` is no number here: write 12345678.5");
+        assert_eq!(
+            thousands,
+            "c.csv:3: `12,345,678.5` could be one number or a list: write 12345678.5, or anything but \
+                               commas between several"
+        );
         // Lists and texts keep theirs.
         for text in ["0,1", "1,2,3", "1234,567", "a,123", "1,234 MB", ",123"] {
             let cases = read_cases("c.csv", format!("n,m\n\"{text}\",2\n").as_bytes()).unwrap();

@@ -359,8 +359,8 @@ fn doubts(
         ));
     } else if width > WIDE && model.evidence.full_scale_runs == 0 {
         doubts.push(format!(
-            "the ends of the 90 % intervals are a factor of {width:.0} apart, as no full-scale run is known: one would \
-             tell more than any model"
+            "the ends of the 90 % intervals are a factor of {width:.0} apart, as no run learned from is a full-scale \
+             one: one would tell more than any model"
         ));
     }
     let (low, high) = intervals.coverage_90;
@@ -373,9 +373,13 @@ fn doubts(
     }
     let (low, high) = intervals.request_upp;
     if model.policy == Policy::Cost && low > MOSTLY {
+        let more = match model.evidence.full_scale_runs {
+            0 => "one full-scale run would tell more than any model",
+            _ => "more full-scale runs like these would tell",
+        };
         doubts.push(format!(
             "{} of the requests were too small: what they were expected to cost rests on runs that do not show how \
-             the program goes on; one full-scale run would tell more than any model",
+             the program goes on; {more}",
             percentages(low, high)
         ));
     }

@@ -3,7 +3,7 @@
 use harp_core::{Policy, Reexecution, Scores};
 
 use crate::ensemble::{error, most_inside};
-use crate::validate::{Judged, Outcome, Verdict};
+use crate::validate::{Judged, Outcome, Verdict, configurations};
 use crate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind, Reexecuted};
 
 /// Models compete for the lowest cost whose own error is at most this times the lowest.
@@ -93,7 +93,7 @@ impl<'a> Table<'a> {
             let scores = candidate.scores.as_ref();
             let of = |value: Option<f64>| value.unwrap_or(f64::INFINITY);
             let mae = of(scores.map(|scores| scores.mae));
-            let few = scores.is_some_and(|scores| scores.cases < FEW);
+            let few = self.outcomes[*index].is_some_and(|outcome| configurations(&outcome.judged) < FEW);
             let alone = match (candidate.model, policy) {
                 (ModelKind::Ensemble, _) => 1.0,
                 (_, Policy::Cost) if few => FEW as f64,

@@ -18,6 +18,10 @@ pub(crate) fn features_of(table: &Table, prepared: &Prepared) -> Vec<Feature> {
     let columns = prepared.encoder.columns();
     let used = |feature: usize| prepared.roles.iter().any(|role| role.feature == feature);
     let name = |column: usize| table.columns[columns[column].feature].name.clone();
+    // Runs that were left out for it say that it may be.
+    let was_empty = |feature: usize| {
+        table.left_out.iter().any(|left_out| left_out.column == feature && left_out.why == Unknown::Empty)
+    };
     (0..table.columns.len())
         .map(|feature| {
             let cells = || table.rows.iter().map(move |row| row.cells[feature].as_ref());
@@ -53,7 +57,7 @@ pub(crate) fn features_of(table: &Table, prepared: &Prepared) -> Vec<Feature> {
             Feature {
                 name: table.columns[feature].name.clone(),
                 measured,
-                missing: cells().any(|cell| cell.is_none()),
+                missing: cells().any(|cell| cell.is_none()) || was_empty(feature),
                 dropped,
             }
         })
@@ -181,7 +185,8 @@ pub(crate) fn left_out_warnings(table: &Table, prepared: &Prepared) -> Vec<Strin
             Unknown::Empty => "empty",
             Unknown::Negative => "negative, and positive in all others",
         };
-        warnings.push(format!("left out {}: `{}` is {what}", counted(left_out.rows, "run"), left_out.column));
+        let column = &table.columns[left_out.column].name;
+        warnings.push(format!("left out {}: `{column}` is {what}", counted(left_out.rows, "run")));
     }
     let slowest = table.disturbed.iter().map(|disturbed| disturbed.slowdown).fold(0.0, f64::max);
     match table.disturbed.as_slice() {

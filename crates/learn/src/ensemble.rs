@@ -145,7 +145,8 @@ pub(crate) fn most_inside<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> us
 }
 
 /// How far a model is off: the mean distance of the logarithms, each brought to distance 0. A few
-/// full-scale runs hardly tell models apart; there its error among the scaled-down ones counts more.
+/// full-scale runs hardly tell models apart; there its error among the scaled-down ones counts, too, and
+/// more than theirs where full-scale runs alone judge.
 /// What levels off beyond the largest run counts as worse, as larger runs still are what it is for.
 /// `None` if it did not speak of as many scaled-down runs as others, `inside`, as it cannot be fitted on
 /// fewer: its error is not to be held against theirs.

@@ -39,7 +39,7 @@ pub(crate) fn growth_of(model: &TargetModel, table: &Table) -> Vec<Growth> {
     });
     let share = (SHARE * rows.len() as f64).ceil() as usize;
     let affordable = PREDICTIONS / (2 * model.features.len().max(1));
-    rows.truncate(share.min(affordable.clamp(FEWEST_ROWS, MOST_ROWS)));
+    rows.truncate(share.max(FEWEST_ROWS).min(affordable.clamp(FEWEST_ROWS, MOST_ROWS)));
     let numbers: Vec<(usize, &Feature)> = model
         .features
         .iter()

@@ -49,8 +49,9 @@ pub(crate) struct Table {
 /// Runs of which a number is not known.
 #[derive(Debug, Clone)]
 pub(crate) struct LeftOut {
-    pub column: String,
+    pub column: usize,
     pub why: Unknown,
+    /// Those that no column before took out.
     pub rows: usize,
 }
 
@@ -137,24 +138,30 @@ impl Table {
             [(most - large) as f64 / scaled_down.max(1) as f64, large as f64 / full_scale.max(1) as f64];
         let mut decided: Vec<Option<bool>> = vec![None; self.groups];
         let mut due = [0.0; 2];
-        let mut numbers: HashMap<usize, usize> = HashMap::new();
-        self.rows.retain_mut(|row| {
+        self.keeping(|row| {
             let kind = usize::from(row.full_scale);
             due[kind] += shares[kind];
             let keep = *decided[row.group].get_or_insert(due[kind] >= 1.0);
             if keep {
                 due[kind] -= 1.0;
+            }
+            keep
+        })
+    }
+
+    /// The same with some of the rows. Groups are numbered anew, as some may have gone; lower bounds stay beyond
+    /// them.
+    pub(crate) fn keeping(mut self, mut keep: impl FnMut(&TableRow) -> bool) -> Table {
+        let mut numbers: HashMap<usize, usize> = HashMap::new();
+        self.rows.retain_mut(|row| {
+            let kept = keep(row);
+            if kept {
                 let next = numbers.len();
                 row.group = *numbers.entry(row.group).or_insert(next);
             }
-            keep
+            kept
         });
-        self.renumbered(numbers.len())
-    }
-
-    /// The same where groups were numbered anew, as some have gone; lower bounds stay beyond them.
-    pub(crate) fn renumbered(mut self, groups: usize) -> Table {
-        self.groups = groups;
+        self.groups = numbers.len();
         for (index, bound) in self.lower_bounds.iter_mut().enumerate() {
             bound.group = self.groups + index;
         }

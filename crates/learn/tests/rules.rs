@@ -230,6 +230,57 @@ fn runs_of_which_a_number_is_not_known_are_left_out() {
             evaluation.cases.iter().map(|case| case.prediction.clone()).collect::<Vec<_>>()
         };
         assert_eq!(said(&model), said(&without));
+        if words == "empty" {
+            let nothing = case(&[("method", Value::from("pow")), ("threads", Value::Integer(1))]);
+            assert!(model.predict(&nothing).is_ok() && without.predict(&nothing).is_err());
+        }
+    }
+}
+
+/// Each column is empty in few runs, but all of them together in nearly all; or in all full-scale runs.
+#[test]
+fn runs_with_empty_cells_are_kept_where_they_are_many() {
+    let whole = sweep(1, 0.03, 2);
+    let mut dataset = whole.clone();
+    dataset.columns.extend(columns(&["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"]));
+    for (index, row) in dataset.rows.iter_mut().enumerate() {
+        row.cells
+            .extend((0..12).map(|column| (index % 12 != column).then_some(Value::Integer(column as i64))));
+    }
+    let model = build(&dataset, &BuildOptions::default()).unwrap();
+    assert!(model.evidence.scaled_down_runs >= 40, "{:?} {:?}", model.evidence, model.warnings);
+
+    let mut dataset = whole;
+    dataset.columns.extend(columns(&["nodes"]));
+    for row in &mut dataset.rows {
+        row.cells.push((row.scale != Scale::Fs).then_some(Value::Integer(1)));
+    }
+    let mut large = 0;
+    dataset.rows.retain(|row| {
+        large += usize::from(row.scale == Scale::Fs);
+        row.scale != Scale::Fs || large <= 4
+    });
+    let model = build(&dataset, &BuildOptions::default()).unwrap();
+    assert_eq!(model.evidence.full_scale_runs, 4, "{:?}", model.warnings);
+}
+
+/// Half of the runs are slow for a reason nobody knows: no law and no witness speaks for either half.
+#[test]
+fn runs_of_two_kinds_are_learned_from() {
+    for factor in [20.0, 100.0, 1000.0] {
+        let mut rows = Vec::new();
+        for (i, n) in [100, 200, 400, 800, 1600, 3200, 6400, 12800].into_iter().enumerate() {
+            for (j, threads) in [1, 2, 4, 8].into_iter().enumerate() {
+                let slow = if (i + j) % 2 == 0 { factor } else { 1.0 };
+                let seconds = 1e-3 * f64::from(n) / f64::from(threads) * slow;
+                let cells = [n, threads].map(|number: i32| Value::Integer(number.into())).to_vec();
+                rows.push(row(cells, seconds, Scale::Sd, rows.len() as u64));
+            }
+        }
+        rows.push(row([150, 3].map(Value::Integer).to_vec(), 0.05, Scale::Sd, 90));
+        rows.push(row([300, 3].map(Value::Integer).to_vec(), 0.1, Scale::Sd, 91));
+        let dataset = Dataset::new(Target::Walltime, columns(&["n", "threads"]), rows).unwrap();
+        build(&dataset, &BuildOptions::default()).unwrap();
     }
 }
 

@@ -244,7 +244,7 @@ fn sweep(file: &Path, arguments: &arguments::Backtest) -> Result<(Dataset, Vec<S
     let mut left_out: Vec<String> = left_out.collect();
     left_out.extend(sweep.names_of_rows.iter().map(|column| {
         format!(
-            "`{column}` is another one in nearly every row, as time stamps and numbers of jobs are: not used, as with \
+            "`{column}` is different in nearly every row, as time stamps and numbers of jobs are: not used, as with \
              `--ignore {column}`"
         )
     }));

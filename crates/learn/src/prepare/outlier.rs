@@ -86,8 +86,17 @@ fn against_law(table: &Table, rows: &[(usize, f64)]) -> Vec<Outlier> {
     }
     let mut others: Vec<(usize, f64)> =
         rows.iter().copied().filter(|&(row, _)| !found.iter().any(|outlier| outlier.row == row)).collect();
+    // Where most are strange the law is.
+    if others.len() < FEWEST_FOR_LAW {
+        return Vec::new();
+    }
     others = others.iter().copied().step_by(others.len().div_ceil(MOST_FOR_WITNESSES)).collect();
-    for witness in WITNESSES.into_iter().filter_map(|model| fit(model, table, &others)) {
+    let witnesses: Vec<Pipeline> =
+        WITNESSES.into_iter().filter_map(|model| fit(model, table, &others)).collect();
+    if witnesses.is_empty() {
+        return Vec::new();
+    }
+    for witness in witnesses {
         found.retain(|outlier| {
             let off = residual(&witness, table, outlier.row);
             off.abs() > SMALLEST_FACTOR_OF_LAW.ln() && off.signum() == outlier.ratio.ln().signum()

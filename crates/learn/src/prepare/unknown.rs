@@ -3,61 +3,63 @@
 //! the run does good. Where they are few, they are left out; where they are many, that a number is missing may
 //! mean something.
 
-use std::collections::HashMap;
-
 use harp_core::Value;
 
 use super::number_of;
 use crate::table::{LeftOut, Table, TableRow, Unknown};
 
-/// Fewest rows among which some can be few, and the largest share of them.
+/// Fewest rows among which some can be few, and the largest share of them, of all columns together.
 const FEWEST: usize = 20;
-const EMPTY_SHARE: f64 = 0.1;
+const LARGEST_SHARE: f64 = 0.1;
+/// The same of negative numbers, and of the full-scale runs, of which none is too many to lose.
 const NEGATIVE_SHARE: f64 = 0.05;
+const SHARE_OF_FULL_SCALE: f64 = 0.25;
 
 /// The table without them.
 pub(crate) fn without_unknown(mut table: Table) -> Table {
-    let rows = table.rows.len();
-    if rows < FEWEST {
+    if table.rows.len() < FEWEST {
         return table;
     }
-    let mut out = vec![false; rows];
+    let mut out = vec![false; table.rows.len()];
     for column in 0..table.columns.len() {
         let texts = |row: &TableRow| matches!(row.cells[column], Some(Value::Text(_) | Value::Boolean(_)));
         if table.rows.iter().any(texts) {
             continue;
         }
-        let cells = || table.rows.iter().map(|row| row.cells[column].as_ref().and_then(number_of));
-        let indices = |which: &dyn Fn(Option<f64>) -> bool| -> Vec<usize> {
-            cells().enumerate().filter(|(_, cell)| which(*cell)).map(|(row, _)| row).collect()
-        };
-        let negative = |cell: Option<f64>| cell.is_some_and(|value| value < 0.0);
-        let positive = cells().flatten().filter(|value| *value > 0.0).count();
-        let found = [
-            (Unknown::Empty, indices(&|cell| cell.is_none()), EMPTY_SHARE),
-            (Unknown::Negative, indices(&negative), NEGATIVE_SHARE),
-        ];
-        for (why, found, share) in found {
-            let others = why == Unknown::Empty || positive + found.len() == cells().flatten().count();
-            if !found.is_empty() && found.len() as f64 <= share * rows as f64 && others {
-                found.iter().for_each(|&row| out[row] = true);
-                let column = table.columns[column].name.clone();
-                table.left_out.push(LeftOut { column, why, rows: found.len() });
+        let numbers = || table.rows.iter().filter_map(|row| row.cells[column].as_ref().and_then(number_of));
+        let others_are_positive = !numbers().any(|number| number == 0.0);
+        for (why, share) in [(Unknown::Empty, LARGEST_SHARE), (Unknown::Negative, NEGATIVE_SHARE)] {
+            let found: Vec<bool> = table.rows.iter().map(|row| is_unknown(row, column, why)).collect();
+            let of_column = found.iter().filter(|found| **found).count();
+            let together: Vec<bool> = out.iter().zip(&found).map(|(out, found)| *out || *found).collect();
+            let few = of_column as f64 <= share * table.rows.len() as f64 && are_few(&table, &together);
+            let rows = out.iter().zip(&found).filter(|(out, found)| **found && !**out).count();
+            if few && rows > 0 && (why == Unknown::Empty || others_are_positive) {
+                table.left_out.push(LeftOut { column, why, rows });
+                out = together;
             }
         }
     }
-    if !out.contains(&true) {
-        return table;
+    let known: Vec<(usize, Unknown)> =
+        table.left_out.iter().map(|left_out| (left_out.column, left_out.why)).collect();
+    let is_known = |row: &TableRow| !known.iter().any(|&(column, why)| is_unknown(row, column, why));
+    table.lower_bounds.retain(is_known);
+    table.keeping(is_known)
+}
+
+fn is_unknown(row: &TableRow, column: usize, why: Unknown) -> bool {
+    let number = row.cells[column].as_ref().and_then(number_of);
+    match why {
+        Unknown::Empty => number.is_none(),
+        Unknown::Negative => number.is_some_and(|number| number < 0.0),
     }
-    let mut numbers: HashMap<usize, usize> = HashMap::new();
-    let mut out = out.into_iter();
-    table.rows.retain_mut(|row| {
-        let keep = out.next() == Some(false);
-        if keep {
-            let next = numbers.len();
-            row.group = *numbers.entry(row.group).or_insert(next);
-        }
-        keep
-    });
-    table.renumbered(numbers.len())
+}
+
+/// Whether rows are few of all, and of the full-scale ones.
+fn are_few(table: &Table, rows: &[bool]) -> bool {
+    let full_scale = || table.rows.iter().zip(rows).filter(|(row, _)| row.full_scale);
+    let of = |count: usize, share: f64, all: usize| count as f64 <= share * all as f64;
+    let chosen = rows.iter().filter(|row| **row).count();
+    let large = full_scale().filter(|(_, chosen)| **chosen).count();
+    of(chosen, LARGEST_SHARE, rows.len()) && of(large, SHARE_OF_FULL_SCALE, full_scale().count())
 }

@@ -14,6 +14,8 @@ use crate::statistics::robust_deviation;
 
 /// Penalties tried, relative to standardised columns.
 const PENALTIES: [f64; 8] = [1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0];
+/// Multiples of it fill the unit interval evenly.
+const GOLDEN_RATIO: f64 = 0.618_033_988_749_895;
 /// Constants tried, as shares of the smallest target.
 const OFFSETS: [f64; 7] = [0.25, 0.5, 0.7, 0.85, 0.93, 0.97, 0.99];
 /// A constant must lower the left-out error to this share of what it is without.
@@ -181,13 +183,14 @@ impl Merged {
         merged
     }
 
-    /// At most so many, evenly from the smallest to the largest.
+    /// About so many, spread by the golden ratio: every k-th row of a grid may have the same number of threads.
     fn thinned(mut self, most: usize) -> Merged {
-        let step = self.inputs.len().div_ceil(most).max(1);
-        if step > 1 {
-            self.inputs = self.inputs.into_iter().step_by(step).collect();
-            self.targets = self.targets.into_iter().step_by(step).collect();
-            self.weights = self.weights.into_iter().step_by(step).collect();
+        let share = most as f64 / self.inputs.len().max(1) as f64;
+        if share < 1.0 {
+            let kept = |row: usize| ((row + 1) as f64 * GOLDEN_RATIO).fract() < share;
+            self.inputs = chosen(self.inputs, kept);
+            self.targets = chosen(self.targets, kept);
+            self.weights = chosen(self.weights, kept);
         }
         self
     }
@@ -195,6 +198,10 @@ impl Merged {
     fn training<'a>(&'a self, from: &Training<'a>) -> Training<'a> {
         Training { inputs: &self.inputs, targets: &self.targets, weights: &self.weights, law: None, ..*from }
     }
+}
+
+fn chosen<T>(all: Vec<T>, kept: impl Fn(usize) -> bool) -> Vec<T> {
+    all.into_iter().enumerate().filter(|(index, _)| kept(*index)).map(|(_, one)| one).collect()
 }
 
 /// The features themselves, and the products of indicators with logarithms of other features; if

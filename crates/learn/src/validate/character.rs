@@ -40,7 +40,7 @@ impl Character {
         let largest = groups.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let smallest = groups.iter().copied().fold(f64::INFINITY, f64::min);
         let narrow = largest - smallest < FLAT_RANGE.ln();
-        let by_chance = law.is_some_and(|law| law.explains_by_chance(variance, logarithms.len()));
+        let by_chance = law.is_some_and(Law::explains_by_chance);
         let flat = narrow && (variance == 0.0 || by_chance);
         let law = if flat { Some(variance) } else { law.map(|law| law.unexplained) };
         let known = [(noise > 0.0).then_some(noise), law.map(f64::sqrt)];
@@ -71,20 +71,23 @@ impl Character {
 /// A power law through all rows.
 #[derive(Clone, Copy)]
 struct Law {
-    /// Mean square of what it leaves.
+    /// Mean square of what it leaves, and before it.
     unexplained: f64,
-    /// Rows beyond its parameters.
+    variance: f64,
+    /// Rows, and those beyond its parameters.
+    rows: f64,
     freedom: f64,
 }
 
 impl Law {
-    /// Whether a law of as many parameters through rows of this variance that differ by chance alone
-    /// would often leave as little (the F-test of a regression).
-    fn explains_by_chance(self, variance: f64, rows: usize) -> bool {
-        let explained = variance * rows as f64 - self.unexplained * self.freedom;
-        let parameters = (rows as f64 - self.freedom - 1.0).max(1.0);
+    /// Whether a law of as many parameters through rows that differ by chance alone would often leave as
+    /// little (the F-test of a regression).
+    fn explains_by_chance(self) -> bool {
+        let explained = self.variance * self.rows - self.unexplained * self.freedom;
+        let parameters = (self.rows - self.freedom - 1.0).max(1.0);
         let ratio = explained / parameters / self.unexplained;
-        !(ratio.is_finite() && variance_ratio_above(ratio, parameters, self.freedom) < CHANCE)
+        let surely = ratio == f64::INFINITY || variance_ratio_above(ratio, parameters, self.freedom) < CHANCE;
+        ratio.is_nan() || !surely
     }
 }
 
@@ -100,8 +103,11 @@ fn law_through(table: &Table) -> Option<Law> {
         .zip(&prepared.targets)
         .map(|(input, target)| (target / law.fitted.predict(input).max(1e-300)).ln().powi(2))
         .sum();
-    let freedom = freedom as f64;
-    (squares / freedom).is_finite().then_some(Law { unexplained: squares / freedom, freedom })
+    let (rows, freedom) = (prepared.targets.len() as f64, freedom as f64);
+    let logarithms = || prepared.targets.iter().map(|target| target.ln());
+    let centre = mean(logarithms())?;
+    let variance = mean(logarithms().map(|y| (y - centre).powi(2)))?;
+    (squares / freedom).is_finite().then_some(Law { unexplained: squares / freedom, variance, rows, freedom })
 }
 
 fn group_means(table: &Table) -> Vec<f64> {

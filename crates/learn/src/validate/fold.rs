@@ -1,7 +1,7 @@
 //! Which runs train and which judge. Folds mimic the shift from small to large: full-scale runs are
 //! judged in turn, and where there are very few, the largest scaled-down ones too; where there are not
-//! many, scaled-down runs judged among each other help to tell models apart. Repetitions of a run are
-//! never on both sides.
+//! many, scaled-down runs judged among each other help to tell models apart, and so do whole levels of a
+//! feature without full-scale runs where some level has none. Repetitions of a run are never on both sides.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -70,7 +70,10 @@ impl Plan {
         shuffle(&mut full_scale, seed);
         let mut folds = full_scale_folds(table, &full_scale);
         if full_scale.len() < MANY_FULL_SCALE {
-            folds.extend(level_folds(table, &among));
+            // Those of one configuration each are judged in turn anyway.
+            let of_levels = level_folds(table, &among);
+            let others = of_levels.into_iter().filter(|(groups, _)| groups.len() > 1);
+            folds.extend(others);
         }
         let everything = (!full_scale.is_empty()).then_some(Mix::EVERYTHING);
         for mix in Mix::ALL.into_iter().chain(everything) {

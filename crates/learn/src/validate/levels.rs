@@ -1,8 +1,8 @@
 //! Folds for features with a few levels, such as a method or a number of nodes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use harp_core::Value;
 
-use crate::table::Table;
+use crate::table::{Table, TableRow};
 
 /// A feature with more levels than this at full scale, or twice as many at all, is not held out by its levels.
 const MOST_LEVELS: usize = 6;
@@ -14,29 +14,55 @@ const MOST_WEIGHT: f64 = 0.6;
 /// full-scale groups of each other level are judged together then, by models that saw no full-scale run of that
 /// level either; of the feature of which most is missing. They count the more, the more runs are of missing levels.
 pub(super) fn level_folds(table: &Table, full_scale: &[bool]) -> Vec<(Vec<usize>, f64)> {
-    let mut most: (f64, Vec<Vec<usize>>) = (0.0, Vec::new());
+    let (large, small): (Vec<&TableRow>, Vec<&TableRow>) =
+        table.rows.iter().partition(|row| full_scale[row.group]);
+    let mut most: (f64, Vec<Level<'_>>) = (0.0, Vec::new());
     for column in 0..table.columns.len() {
-        let mut scaled_down: BTreeMap<String, usize> = BTreeMap::new();
-        let mut levels: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
-        for row in &table.rows {
-            let Some(level) = row.cells[column].as_ref().map(ToString::to_string) else { continue };
-            if full_scale[row.group] {
-                levels.entry(level).or_default().insert(row.group);
-            } else {
-                *scaled_down.entry(level).or_default() += 1;
-            }
-        }
-        let few = (2..=MOST_LEVELS).contains(&levels.len()) && scaled_down.len() <= 2 * MOST_LEVELS;
-        let runs: usize = scaled_down.values().sum();
-        let shared: Vec<usize> = levels.keys().filter_map(|level| scaled_down.get(level).copied()).collect();
+        let Some(known) = levels(&large, column, MOST_LEVELS).filter(|known| known.len() > 1) else {
+            continue;
+        };
+        let Some(all) = levels(&small, column, 2 * MOST_LEVELS) else { continue };
+        let same = |level: &Level<'_>| all.iter().find(|other| other.value.compare(level.value).is_eq());
+        let rows = |level: &Level<'_>| level.groups.len();
         // A level of full-scale runs alone is a size.
-        let known = shared.len() == levels.len();
-        let missing = 1.0 - shared.iter().sum::<usize>() as f64 / runs.max(1) as f64;
-        if few && known && missing > most.0 {
-            most = (missing, levels.into_values().map(|groups| groups.into_iter().collect()).collect());
+        let Some(shared) = known.iter().map(|level| same(level).map(rows)).sum::<Option<usize>>() else {
+            continue;
+        };
+        let missing = 1.0 - shared as f64 / all.iter().map(rows).sum::<usize>() as f64;
+        if missing > most.0 {
+            most = (missing, known);
         }
     }
     let (missing, levels) = most;
     let weight = (missing / (1.0 - missing)).min(MOST_WEIGHT);
-    levels.into_iter().map(|groups| (groups, weight)).collect()
+    let folds = levels.into_iter().map(|mut level| {
+        level.groups.sort_unstable();
+        level.groups.dedup();
+        (level.groups, weight)
+    });
+    folds.collect()
+}
+
+/// A value of a feature, and the group of each row that has it.
+struct Level<'a> {
+    value: &'a Value,
+    groups: Vec<usize>,
+}
+
+/// The levels of a column in the order of their first rows; `None` if there are more than so many.
+fn levels<'a>(rows: &[&'a TableRow], column: usize, most: usize) -> Option<Vec<Level<'a>>> {
+    let mut levels: Vec<Level<'_>> = Vec::new();
+    for row in rows {
+        let Some(value) = &row.cells[column] else { continue };
+        let place =
+            levels.iter().position(|level| level.value.compare(value).is_eq()).unwrap_or(levels.len());
+        if place == most {
+            return None;
+        }
+        if place == levels.len() {
+            levels.push(Level { value, groups: Vec::new() });
+        }
+        levels[place].groups.push(row.group);
+    }
+    Some(levels)
 }

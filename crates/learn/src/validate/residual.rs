@@ -128,7 +128,8 @@ impl Core {
     }
 }
 
-fn configurations(judged: &[Judged]) -> usize {
+/// Different configurations among those judged.
+pub(crate) fn configurations(judged: &[Judged]) -> usize {
     let mut groups: Vec<usize> = judged.iter().map(|said| said.group).collect();
     groups.sort_unstable();
     groups.dedup();

@@ -71,10 +71,14 @@ impl Squares {
             if coefficients.iter().any(|&coefficient| coefficient < 0.0 || !coefficient.is_finite()) {
                 continue;
             }
-            let explained: f64 =
-                self.sums.iter().zip(&coefficients).map(|(sum, coefficient)| sum * coefficient).sum();
+            // Sums of columns that were not chosen may have overflowed.
+            let chosen = self.sums.iter().zip(&coefficients).filter(|(_, coefficient)| **coefficient != 0.0);
+            let explained: f64 = chosen.map(|(sum, coefficient)| sum * coefficient).sum();
             let error = (self.total - explained).max(0.0);
-            if error.is_finite() && best.as_ref().is_none_or(|(_, lowest)| error < *lowest) {
+            if explained.is_finite()
+                && error.is_finite()
+                && best.as_ref().is_none_or(|(_, lowest)| error < *lowest)
+            {
                 best = Some((coefficients, error));
             }
         }

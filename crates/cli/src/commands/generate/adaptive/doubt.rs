@@ -207,7 +207,7 @@ impl<'a> Lowering<'a> {
                  the interval"
             )),
             (Why::Farthest, ..) => reason = format!(
-                "{}, the farthest from all runs: none of the {among} that are left should teach much, which is \
+                "{}, the farthest from all runs: none of {affordable} should teach much, which is \
                  not believed as long as the interval is wide",
                 about(expected)
             ),

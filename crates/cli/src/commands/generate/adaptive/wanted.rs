@@ -38,7 +38,8 @@ pub(super) fn cases(
 /// Refuses cases so far from everything the experiment runs that `harp predict` would refuse them, too. Where they
 /// are run themselves, its test cases count as well.
 pub(super) fn within_reach(project: &Project, cases: &[Configuration], are_run: bool) -> Result<(), Failure> {
-    for parameter in &project.experiment.parameters {
+    let is_number = |kind: Kind| matches!(kind, Kind::Integer | Kind::Real);
+    for parameter in project.experiment.parameters.iter().filter(|parameter| is_number(parameter.kind)) {
         let domains = parameter.values.iter().filter(|(scale, _)| are_run || **scale != Scale::Test);
         let ends: Vec<f64> = domains.flat_map(|(_, domain)| numbers(domain)).collect();
         let measured = (
@@ -55,6 +56,10 @@ pub(super) fn within_reach(project: &Project, cases: &[Configuration], are_run: 
             };
             if outside.is_far() {
                 let of = [measured.0, measured.1].map(|end| feature_text(&parameter.name, &Value::Real(end)));
+                let side = match value.as_number() {
+                    Some(number) if number < measured.0 => "smaller",
+                    _ => "larger",
+                };
                 let value = feature_text(&parameter.name, value);
                 let far = format!(
                     "{}={value} is far outside the {} to {} of the {}",
@@ -64,7 +69,7 @@ pub(super) fn within_reach(project: &Project, cases: &[Configuration], are_run: 
                     if are_run { "experiment" } else { "small and full-scale runs" }
                 );
                 return Err(Failure::bad_input(far).exit(Exit::OutsideRange).hint(format!(
-                    "name a case nearer to them, or give larger values as fs under [parameters.{}]",
+                    "name a case nearer to them, or give {side} values as fs under [parameters.{}]",
                     parameter.name
                 )));
             }
