@@ -12,8 +12,22 @@ use crate::figures::Figures;
 
 /// Draws of each law: other runs, another noise.
 const DRAWS: u64 = 4;
-/// How many large runs are known.
-const KNOWN: [usize; 3] = [0, 2, 6];
+/// Large runs that are known.
+#[derive(Clone, Copy)]
+struct Known {
+    runs: usize,
+    /// Whether all are of one size, half of the largest that is predicted.
+    one_size: bool,
+    name: &'static str,
+}
+
+const KNOWN: [Known; 4] = [
+    Known { runs: 0, one_size: false, name: "0" },
+    Known { runs: 2, one_size: false, name: "2" },
+    Known { runs: 6, one_size: false, name: "6" },
+    Known { runs: 6, one_size: true, name: "6 alike" },
+];
+const ONE_SIZE: f64 = 4.0;
 /// How many are predicted.
 const PREDICTED: usize = 36;
 /// How many small runs there are, and how noisy all are: one of each, drawn.
@@ -142,7 +156,7 @@ const LAWS: [Law; 20] = [
 
 /// Prints how predictions did, of each law or of all together.
 pub fn evaluate(each: bool) -> Result<()> {
-    println!("{:34} {:>5} {:>9} {}", "law", "known", "policy", Figures::HEADER);
+    println!("{:34} {:>7} {:>9} {}", "law", "known", "policy", Figures::HEADER);
     for known in KNOWN {
         for policy in [Policy::Cost, Policy::default()] {
             let mut all = Vec::new();
@@ -157,12 +171,24 @@ pub fn evaluate(each: bool) -> Result<()> {
                 }
                 if each {
                     let mean = Figures::geometric(&figures);
-                    println!("{:34} {known:5} {:>9} {}", law.name, policy.to_string(), mean.columns());
+                    println!(
+                        "{:34} {:>7} {:>9} {}",
+                        law.name,
+                        known.name,
+                        policy.to_string(),
+                        mean.columns()
+                    );
                 }
                 all.append(&mut figures);
             }
             let mean = Figures::geometric(&all);
-            println!("{:34} {known:5} {:>9} {}", "all, geometric mean", policy.to_string(), mean.columns());
+            println!(
+                "{:34} {:>7} {:>9} {}",
+                "all, geometric mean",
+                known.name,
+                policy.to_string(),
+                mean.columns()
+            );
         }
     }
     Ok(())
@@ -170,7 +196,7 @@ pub fn evaluate(each: bool) -> Result<()> {
 
 impl Law {
     /// Small runs, so many large ones that are known, and those to be predicted, which are the same whatever is known.
-    fn sweep(&self, known: usize, draw: u64) -> Result<Dataset> {
+    fn sweep(&self, known: Known, draw: u64) -> Result<Dataset> {
         let mut random = Pcg64::seed_from_u64(draw);
         let noise = *choose(&NOISE, &mut random);
         let mut small = vec![Vec::new()];
@@ -196,7 +222,7 @@ impl Law {
             }
             row
         };
-        let most = KNOWN.into_iter().max().unwrap_or(0);
+        let most = KNOWN.into_iter().map(|known| known.runs).max().unwrap_or(0);
         let mut different: Vec<Vec<f64>> = Vec::new();
         for _ in 0..most + PREDICTED {
             let row = large();
@@ -204,8 +230,10 @@ impl Law {
                 different.push(row);
             }
         }
+        let alike = if known.one_size { known.runs } else { 0 };
+        different.iter_mut().take(alike).for_each(|row| row[0] = ONE_SIZE * largest);
         let scale = |index: usize| match index {
-            _ if index < known => Some(Scale::Fs),
+            _ if index < known.runs => Some(Scale::Fs),
             _ if index < most => None,
             _ => Some(Scale::Test),
         };

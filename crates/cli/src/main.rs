@@ -36,6 +36,7 @@ use failure::Failure;
 use terminal::Terminal;
 
 fn main() -> ExitCode {
+    exit_with_1_on_a_bug();
     if let Some(arguments) = WithinJob::of_this_process() {
         let terminal = Terminal::new(false, false, terminal::Colour::Never);
         return finish(commands::within_job(&arguments, &terminal), &terminal);
@@ -49,6 +50,16 @@ fn main() -> ExitCode {
         return without_command(&terminal);
     };
     finish(commands::run(command, &terminal), &terminal)
+}
+
+/// A panic is a bug; its exit code is documented.
+fn exit_with_1_on_a_bug() {
+    let show = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        show(panic);
+        eprintln!("error: this is a bug in harp; please report it with the command and the lines above");
+        std::process::exit(1);
+    }));
 }
 
 /// Says what went wrong, if something did.

@@ -122,7 +122,10 @@ impl Bounds {
         let own = self.categories.iter().find(|category| category.levels == levels);
         let all = beyond(&self.numbers, cells);
         match own {
-            Some(category) => Beyond { spans: beyond(&category.numbers, cells).spans.max(all.spans), ..all },
+            Some(category) => {
+                let own = beyond(&category.numbers, cells);
+                Beyond { logarithm: own.logarithm.max(all.logarithm), spans: own.spans.max(all.spans) }
+            }
             None => all,
         }
     }

@@ -77,7 +77,7 @@ fn components(standard: &[Vec<f64>], weights: &[f64], total: f64) -> Option<Vec<
             }
         }
     }
-    if !covariance.iter().all(|value: &f64| value.is_finite()) {
+    if width == 0 || !covariance.iter().all(|value: &f64| value.is_finite()) {
         return None;
     }
     let eigen = SymmetricEigen::try_new(covariance, f64::EPSILON, 10_000)?;

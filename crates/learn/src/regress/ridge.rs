@@ -105,6 +105,9 @@ impl Turned {
     /// By the eigenvectors of the columns' products, or of the rows' where there are fewer rows; `None` if
     /// the numbers cannot be computed with.
     fn of(matrix: &DMatrix<f64>) -> Option<Turned> {
+        if matrix.is_empty() {
+            return None;
+        }
         let wide = matrix.ncols() > matrix.nrows();
         // the product of matrices is blocked, which `tr_mul` is not
         let transposed = matrix.transpose();

@@ -74,6 +74,9 @@ impl Plan {
             let of_levels = level_folds(table, &among);
             let others = of_levels.into_iter().filter(|(groups, _)| groups.len() > 1);
             folds.extend(others);
+            if full_scale.len() > 1 && are_of_one_size(table, &among) {
+                folds.push((full_scale.clone(), OF_A_WHOLE_SIZE));
+            }
         }
         let everything = (!full_scale.is_empty()).then_some(Mix::EVERYTHING);
         for mix in Mix::ALL.into_iter().chain(everything) {
@@ -267,6 +270,18 @@ fn full_scale_folds(table: &Table, groups: &[usize]) -> Vec<(Vec<usize>, f64)> {
         folds.extend(in_turn(members.len().min(QUARTERS), &members, OF_A_WHOLE_SIZE));
     }
     folds
+}
+
+/// Whether all full-scale runs are of one size. Judged in turn they say nothing of larger ones then: whatever
+/// remembers their size is right.
+fn are_of_one_size(table: &Table, full_scale: &[bool]) -> bool {
+    let all: Vec<usize> = (0..table.rows.len()).collect();
+    let sizes = growing(table, &all).into_iter().max_by(|left, right| left.0.total_cmp(&right.0));
+    sizes.is_some_and(|(_, sizes)| {
+        let mut large = all.iter().filter(|&&row| full_scale[table.rows[row].group]).map(|&row| sizes[row]);
+        let first = large.next();
+        large.all(|size| Some(size) == first)
+    })
 }
 
 /// Groups to hold out: for each number the target grows with, the configurations with its largest
