@@ -17,6 +17,9 @@ const ALONE: usize = 8;
 const QUARTERS: usize = 4;
 /// What errors count where all configurations of a size are judged together.
 const OF_A_WHOLE_SIZE: f64 = 0.33;
+/// Where they are of this many sizes at most, so many of each in the mean, all together are judged, too.
+const FEW_SIZES: usize = 4;
+const FEWEST_OF_A_SIZE: usize = 2;
 /// With fewer full-scale configurations than this the largest scaled-down ones judge too.
 const ENOUGH_FULL_SCALE: usize = 4;
 /// Fewest configurations a model may be fitted on.
@@ -74,7 +77,7 @@ impl Plan {
             let of_levels = level_folds(table, &among);
             let others = of_levels.into_iter().filter(|(groups, _)| groups.len() > 1);
             folds.extend(others);
-            if full_scale.len() > 1 && are_of_one_size(table, &among) {
+            if full_scale.len() > 1 && are_of_few_sizes(table, &among) {
                 folds.push((full_scale.clone(), OF_A_WHOLE_SIZE));
             }
         }
@@ -272,15 +275,18 @@ fn full_scale_folds(table: &Table, groups: &[usize]) -> Vec<(Vec<usize>, f64)> {
     folds
 }
 
-/// Whether all full-scale runs are of one size. Judged in turn they say nothing of larger ones then: whatever
-/// remembers their size is right.
-fn are_of_one_size(table: &Table, full_scale: &[bool]) -> bool {
+/// Whether full-scale runs are of a few sizes, several of each. Judged in turn they say nothing of larger ones then:
+/// whatever remembers their sizes is right.
+fn are_of_few_sizes(table: &Table, full_scale: &[bool]) -> bool {
     let all: Vec<usize> = (0..table.rows.len()).collect();
     let sizes = growing(table, &all).into_iter().max_by(|left, right| left.0.total_cmp(&right.0));
     sizes.is_some_and(|(_, sizes)| {
-        let mut large = all.iter().filter(|&&row| full_scale[table.rows[row].group]).map(|&row| sizes[row]);
-        let first = large.next();
-        large.all(|size| Some(size) == first)
+        let large = all.iter().filter(|&&row| full_scale[table.rows[row].group]);
+        let mut levels: Vec<f64> = large.clone().map(|&row| sizes[row]).collect();
+        levels.sort_by(f64::total_cmp);
+        levels.dedup();
+        let groups = table.groups_among(large.copied());
+        levels.len() <= FEW_SIZES && FEWEST_OF_A_SIZE * levels.len() <= groups
     })
 }
 
