@@ -12,10 +12,10 @@ use crate::growth::growth_of;
 use crate::killed::Killed;
 use crate::pipeline::Pipeline;
 use crate::prepare::{Prepared, without_disturbed, without_unknown};
-use crate::start_up::start_up_warning;
+use crate::start_up::{flat_warning, start_up_warning};
 use crate::statistics::mean;
 use crate::table::{Table, TableRow};
-use crate::validate::{Character, Plan, Residuals, Verdict, balanced, judge, seed_of};
+use crate::validate::{Character, Plan, Residuals, Verdict, balanced, judge, seed_of, small_only_warning};
 use crate::{BuildOptions, Candidate, LearnError, Mix, ModelKind, TargetModel};
 
 /// Fewest different configurations that can teach anything.
@@ -111,6 +111,8 @@ pub fn build(dataset: &Dataset, options: &BuildOptions) -> Result<TargetModel, L
     built.warnings.extend(loss_warning(options.loss, &members));
     let start_up = start_up_warning(&built.target, &prepared, built.evidence.full_scale_runs);
     built.warnings.extend(start_up);
+    built.warnings.extend(flat_warning(&built.target, &prepared, &character));
+    built.warnings.extend(small_only_warning(&table));
     Ok(built)
 }
 

@@ -2,7 +2,7 @@
 
 use harp_core::{Policy, Reexecution, Scores};
 
-use crate::ensemble::{error, most_inside};
+use crate::ensemble::{Spoken, error};
 use crate::validate::{Judged, Outcome, Verdict, configurations};
 use crate::{Adjustment, AdjustmentKind, Candidate, Mix, ModelKind, Reexecuted};
 
@@ -146,8 +146,8 @@ impl<'a> Table<'a> {
 
     /// How far a model is off before any factor, when it has learned from most full-scale runs.
     fn error(&self, model: ModelKind) -> Option<f64> {
-        let inside = most_inside(self.outcomes.iter().copied().flatten());
-        error(model, self.nearest_to_shipped(model)?, inside)
+        let most = Spoken::most(self.outcomes.iter().copied().flatten());
+        error(model, self.nearest_to_shipped(model)?, most)
     }
 
     /// What a model said when it had learned from most full-scale runs.

@@ -77,10 +77,10 @@ impl Ensemble {
     /// Put together from verdicts on the same runs; `None` unless at least two models were judged.
     pub(crate) fn of(verdicts: &[Verdict]) -> Option<Ensemble> {
         let mut best: Vec<(&Verdict, &Outcome, f64)> = Vec::new();
-        let inside = most_inside(verdicts.iter().filter_map(|verdict| verdict.outcome.as_ref().ok()));
+        let most = Spoken::most(verdicts.iter().filter_map(|verdict| verdict.outcome.as_ref().ok()));
         for model in ModelKind::ALL {
             let Some((verdict, outcome)) = fullest(verdicts, model) else { continue };
-            if let Some(error) = error(model, outcome, inside) {
+            if let Some(error) = error(model, outcome, most) {
                 best.push((verdict, outcome, error));
             }
         }
@@ -139,19 +139,31 @@ impl Ensemble {
     }
 }
 
-/// How many scaled-down runs the models that spoke of most of them spoke of.
-pub(crate) fn most_inside<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> usize {
-    outcomes.map(|outcome| outcome.inside.len()).max().unwrap_or(0)
+/// Of how many runs models spoke.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Spoken {
+    judged: usize,
+    inside: usize,
+}
+
+impl Spoken {
+    /// Those that spoke of most.
+    pub(crate) fn most<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> Spoken {
+        outcomes.fold(Spoken::default(), |most, outcome| Spoken {
+            judged: most.judged.max(outcome.judged.len()),
+            inside: most.inside.max(outcome.inside.len()),
+        })
+    }
 }
 
 /// How far a model is off: the mean distance of the logarithms, each brought to distance 0. A few
 /// full-scale runs hardly tell models apart; there its error among the scaled-down ones counts, too, and
 /// more than theirs where full-scale runs alone judge.
 /// What levels off beyond the largest run counts as worse, as larger runs still are what it is for.
-/// `None` if it did not speak of as many scaled-down runs as others, `inside`, as it cannot be fitted on
-/// fewer: its error is not to be held against theirs.
-pub(crate) fn error(model: ModelKind, outcome: &Outcome, inside: usize) -> Option<f64> {
-    if outcome.inside.len() < inside {
+/// `None` if it did not speak of as many runs as others, as it cannot be fitted on fewer: its error is not to be
+/// held against theirs.
+pub(crate) fn error(model: ModelKind, outcome: &Outcome, most: Spoken) -> Option<f64> {
+    if outcome.inside.len() < most.inside || outcome.judged.len() < most.judged {
         return None;
     }
     let handicap = if model.extrapolates() { 1.0 } else { LEVELS_OFF };

@@ -139,7 +139,8 @@ impl TargetModel {
             _ => Vec::new(),
         };
         let raise = Raise::of(&self.killed, &self.pipeline.bounds, &cells, beyond);
-        let distribution = self.distribution(centre, stretch, &opinions, &raise, believable)?;
+        let distribution =
+            self.distribution(centre, self.bias(beyond), stretch, &opinions, &raise, believable)?;
         let estimate = distribution.median();
         let request = match self.policy {
             Policy::Mae | Policy::Wtm => self.adjusted(centre),
@@ -178,7 +179,7 @@ impl TargetModel {
             self.features.iter().map(|feature| case.get(&feature.name)).collect();
         self.admit(&cells)?;
         let (centre, beyond) = self.centre(&cells);
-        Ok((centre * self.residuals.location.exp() * self.correct(case), beyond))
+        Ok((centre * self.bias(beyond).exp() * self.correct(case), beyond))
     }
 
     /// What a model of another application's runs is multiplied by.
@@ -263,6 +264,17 @@ impl TargetModel {
         outside
     }
 
+    /// What predictions are off by, as a logarithm. What was found on the largest runs, predicted from smaller ones,
+    /// is true beyond the measured range and not inside it.
+    fn bias(&self, beyond: Beyond) -> f64 {
+        let of_the_whole = self.custom.is_none() && self.correction.is_none();
+        let share = match self.validation {
+            Validation::Largest if of_the_whole => Upwards::of(Beyond::stretch(beyond.spans)).share(),
+            _ => 1.0,
+        };
+        share * self.residuals.location
+    }
+
     /// How many times wider than inside the measured range the distribution is.
     fn stretch(&self, cells: &[Option<&Value>], beyond: Beyond) -> f64 {
         let scale = self.residuals.scale;
@@ -288,6 +300,7 @@ impl TargetModel {
     fn distribution(
         &self,
         centre: f64,
+        bias: f64,
         stretch: f64,
         opinions: &[(f64, f64)],
         raise: &Raise,
@@ -295,7 +308,7 @@ impl TargetModel {
     ) -> Result<Distribution, LearnError> {
         let location = self.residuals.location;
         let value = |logarithm: f64| {
-            let exponent = (location + stretch * (logarithm - location)).clamp(-300.0, 300.0);
+            let exponent = (bias + stretch * (logarithm - location)).clamp(-300.0, 300.0);
             believable((centre * exponent.exp()).clamp(SMALLEST, LARGEST))
         };
         let upwards = Upwards::of(stretch);

@@ -4,9 +4,23 @@ use harp_core::Target;
 
 use crate::describe::quantity;
 use crate::pipeline::Pipeline;
-use crate::prepare::Prepared;
+use crate::prepare::{Prepared, Role};
 use crate::regress::Fitted;
+use crate::validate::Character;
 use crate::{BuildOptions, ModelKind};
+
+/// Says so where what the runs differ by does not show in what they take.
+pub(crate) fn flat_warning(target: &Target, prepared: &Prepared, character: &Character) -> Option<String> {
+    let takes_time = matches!(target, Target::Walltime | Target::CpuTime);
+    let numbers = prepared.roles.iter().any(|role| role.role == Role::Number);
+    (character.flat && takes_time && numbers).then(|| {
+        let noise = 100.0 * character.prior.unwrap_or(character.noise);
+        format!(
+            "what the runs differ by does not show in their times, which scatter by {noise:.1} %: a constant is \
+             predicted, and if larger runs take longer, these are too small to tell"
+        )
+    })
+}
 
 /// Fewest runs that tell a constant from a law.
 const FEWEST: usize = 12;

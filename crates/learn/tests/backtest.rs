@@ -6,7 +6,7 @@ mod common;
 
 use std::cell::Cell;
 
-use common::{columns, row, sweep};
+use common::{Noise, columns, row, sweep};
 use harp_core::{Dataset, Policy, Scale, Target, Value};
 use harp_learn::{BuildOptions, LearnError, backtest};
 
@@ -159,4 +159,29 @@ fn equal_targets_are_inside() {
         .collect();
     let result = backtest(&table(&rows), &BuildOptions::default(), || 0.0).unwrap();
     assert_eq!(result.coverage_90, 100.0, "{:?}", result.scores);
+}
+
+/// Runs like those learned from, without scales: what is off beyond the largest is not off among them. (It was
+/// believed to be once: 72 % of the intervals held, all misses below, and 2.07 times as much was reserved.)
+#[test]
+fn intervals_hold_inside_the_range_of_small_runs() {
+    let (mut held, mut reserved, draws) = (0.0, 0.0, 6);
+    for seed in 0..draws {
+        let mut random = Noise::new(seed);
+        let mut rows = Vec::new();
+        for index in 0..110 {
+            let n = 10f64.powf(2.0 + 2.3 * random.uniform()).round();
+            let cores = [1.0, 2.0, 4.0, 8.0][(4.0 * random.uniform()) as usize];
+            let kind = (3.0 * random.uniform()) as usize;
+            let law = 1.0 + [2e-3, 4e-3, 1e-3][kind] * n / cores + 5e-8 * n * n;
+            let cells = [n, cores, kind as f64].map(Value::Real).to_vec();
+            let scale = if index < 82 { Scale::Sd } else { Scale::Test };
+            rows.push(row(cells, law * (0.05 * random.normal()).exp(), scale, index));
+        }
+        let dataset = Dataset::new(Target::Walltime, columns(&["n", "cores", "kind"]), rows).unwrap();
+        let result = backtest(&dataset, &BuildOptions::default(), || 0.0).unwrap();
+        held += result.coverage_90 / f64::from(draws as u32);
+        reserved += result.request.reserved_ratio / f64::from(draws as u32);
+    }
+    assert!(held > 85.0 && reserved < 1.8, "{held} % held, {reserved} reserved");
 }

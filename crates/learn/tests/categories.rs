@@ -91,3 +91,12 @@ fn large_runs_of_some_levels_do_not_speak_for_the_others() {
     }
     assert!(held > 0.5 * all && off < 0.3 * all, "{held} of {all} held, {} off", off / all);
 }
+
+#[test]
+fn levels_without_large_runs_are_named() {
+    let model = build(&accelerators(0), &BuildOptions::default()).unwrap();
+    let said = "full-scale runs are known with `accelerators` 1, 2 only: for 0 one of each would tell more than any model";
+    assert!(model.warnings.iter().any(|warning| warning == said), "{:?}", model.warnings);
+    let every = build(&common::sweep(1, 0.03, 1), &BuildOptions::default()).unwrap();
+    assert!(!every.warnings.iter().any(|warning| warning.contains("only")), "{:?}", every.warnings);
+}

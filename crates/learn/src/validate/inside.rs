@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::judge::{Judged, Verdict, fullest, say, seed_of};
 use super::{Judgement, Plan};
-use crate::ensemble::error;
+use crate::ensemble::{Spoken, error};
 use crate::pipeline::Pipeline;
 use crate::prepare::Prepared;
 use crate::table::Table;
@@ -26,9 +26,10 @@ pub(super) fn judge_inside(
     if plan.inside.is_empty() {
         return;
     }
+    let most = Spoken::most(verdicts.iter().filter_map(|verdict| verdict.outcome.as_ref().ok()));
     let mut errors: Vec<(ModelKind, f64)> = Vec::new();
     for model in ModelKind::ALL {
-        let error = fullest(verdicts, model).and_then(|(_, outcome)| error(model, outcome, 0));
+        let error = fullest(verdicts, model).and_then(|(_, outcome)| error(model, outcome, most));
         errors.extend(error.map(|error| (model, error)));
     }
     let lowest = errors.iter().map(|(_, error)| *error).fold(f64::INFINITY, f64::min);

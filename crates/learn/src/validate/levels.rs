@@ -43,6 +43,46 @@ pub(super) fn level_folds(table: &Table, full_scale: &[bool]) -> Vec<(Vec<usize>
     folds.collect()
 }
 
+/// Says of which levels of which feature full-scale runs are known, where others were run scaled down only.
+pub(crate) fn small_only_warning(table: &Table) -> Option<String> {
+    let (large, small): (Vec<&TableRow>, Vec<&TableRow>) = table.rows.iter().partition(|row| row.full_scale);
+    let mut most: Option<(usize, String)> = None;
+    for (column, of) in table.columns.iter().enumerate() {
+        let known = levels(&large, column, MOST_LEVELS).filter(|known| !known.is_empty());
+        let (Some(known), Some(all)) = (known, levels(&small, column, 2 * MOST_LEVELS)) else { continue };
+        let is_among = |levels: &[Level<'_>], value: &Value| {
+            levels.iter().any(|level| level.value.compare(value).is_eq())
+        };
+        // Levels of full-scale runs alone are sizes, and so may those be that small runs alone are smaller than;
+        // none of a thing is another regime than little of it.
+        let smallest = known.iter().map(|level| level.value).min_by(|left, right| left.compare(right))?;
+        let missing: Vec<&Level<'_>> = all.iter().filter(|level| !is_among(&known, level.value)).collect();
+        let is_smaller =
+            |value: &Value| value.as_number().is_some_and(|it| it != 0.0) && value.compare(smallest).is_lt();
+        let is_size = missing.iter().all(|level| is_smaller(level.value));
+        let rows: usize = missing.iter().map(|level| level.groups.len()).sum();
+        let shared = known.iter().all(|level| is_among(&all, level.value));
+        if shared && rows > 0 && !is_size && most.as_ref().is_none_or(|(others, _)| rows > *others) {
+            let names = |levels: &mut dyn Iterator<Item = &Value>| {
+                let mut values: Vec<&Value> = levels.collect();
+                values.sort_by(|left, right| left.compare(right));
+                values.iter().map(|value| value.to_string()).collect::<Vec<_>>().join(", ")
+            };
+            let with = names(&mut known.iter().map(|level| level.value));
+            let without = names(&mut missing.iter().map(|level| level.value));
+            most = Some((
+                rows,
+                format!(
+                    "full-scale runs are known with `{}` {with} only: for {without} one of each would tell more than \
+                     any model",
+                    of.name
+                ),
+            ));
+        }
+    }
+    most.map(|(_, words)| words)
+}
+
 /// A value of a feature, and the group of each row that has it.
 struct Level<'a> {
     value: &'a Value,

@@ -11,4 +11,5 @@ mod smooth;
 pub(crate) use character::Character;
 pub(crate) use fold::{Judgement, Plan, balanced};
 pub(crate) use judge::{Judged, Outcome, Verdict, fullest, judge, seed_of};
+pub(crate) use levels::small_only_warning;
 pub(crate) use residual::{Residuals, Upwards, configurations};

@@ -58,9 +58,14 @@ impl Upwards {
         Upwards((1.0 - stretch.powi(-2)).max(0.0))
     }
 
-    /// A value raised to a higher one, wholly from a quarter beyond on; not lowered.
+    /// How much of what is only true beyond is true of the case: all from a quarter beyond on.
+    pub(crate) fn share(self) -> f64 {
+        (4.0 * self.0).min(1.0)
+    }
+
+    /// A value raised to a higher one by that share; not lowered.
     pub(crate) fn towards(self, value: f64, higher: f64) -> f64 {
-        if higher > value { value * (higher / value).powf((4.0 * self.0).min(1.0)) } else { value }
+        if higher > value { value * (higher / value).powf(self.share()) } else { value }
     }
 }
 
