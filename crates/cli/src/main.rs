@@ -57,7 +57,9 @@ fn exit_with_1_on_a_bug() {
     let show = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         show(panic);
-        eprintln!("error: this is a bug in harp; please report it with the command and the lines above");
+        Terminal::new(false, false, terminal::Colour::Never).say_even_if_quiet(
+            "error: this is a bug in harp; please report it with the command and the lines above",
+        );
         std::process::exit(1);
     }));
 }

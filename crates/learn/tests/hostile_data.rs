@@ -127,3 +127,13 @@ fn the_estimate_lies_inside_its_interval_on_strange_numbers() {
         assert!(low <= said.estimate && said.estimate <= high, "{low} {} {high}", said.estimate);
     }
 }
+
+/// Numbers beyond what can be computed with are all the same one: then nothing is left that varies.
+#[test]
+fn numbers_beyond_all_measure_leave_a_constant() {
+    let rows = (1..9).map(|index| {
+        row(vec![Value::Real(1e103 * f64::from(index))], f64::from(index), Scale::Sd, index as u64)
+    });
+    let dataset = Dataset::new(Target::Walltime, columns(&["n"]), rows.collect()).unwrap();
+    assert!(build(&dataset, &BuildOptions::default()).is_ok());
+}

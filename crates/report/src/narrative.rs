@@ -33,13 +33,22 @@ pub fn target_sentence(view: &TargetView) -> String {
     let mut clauses = vec![match (hits, judged) {
         (1, 1) => format!("Hit: the actual {what} lies inside the predicted {interval} interval"),
         (0, 1) => format!("Miss: the actual {what} lies outside the predicted {interval} interval"),
-        (hits, judged) if hits == judged => {
+        (hits, judged) if hits == judged && judged == view.cases.len() => {
             format!("Hit: all {judged} test runs had their {what} inside the predicted {interval} interval")
+        }
+        (hits, judged) if hits == judged => {
+            format!(
+                "Hit: the {judged} test runs that finished had their {what} inside the predicted {interval} interval"
+            )
         }
         (hits, judged) => {
             format!("{hits} of {judged} test runs had their {what} inside the predicted {interval} interval")
         }
     }];
+    let unknown = view.cases.len() - judged;
+    if unknown > 0 {
+        clauses.push(format!("of {} more the {what} is not known", plural(unknown, "test run")));
+    }
     if let Some(scores) = &view.scores {
         let mean = if scores.cases == 1 { "the error is" } else { "the mean error is" };
         clauses.push(format!("{mean} {}", percent(scores.mape)));
@@ -52,7 +61,10 @@ pub fn target_sentence(view: &TargetView) -> String {
         }
         (0, 1) => clauses.push("the job would have finished within its request".to_owned()),
         (1, 1) => clauses.push("the job would have been killed at its request".to_owned()),
-        (0, _) => clauses.push("every job would have finished within its request".to_owned()),
+        (0, known) if known == view.cases.len() => {
+            clauses.push("every job would have finished within its request".to_owned());
+        }
+        (0, known) => clauses.push(format!("{known} jobs would have finished within their request")),
         (killed, known) => {
             clauses.push(format!("{killed} of {known} jobs would have been killed at their request"));
         }

@@ -90,7 +90,8 @@ impl Drift {
             ),
             Some((since, runs)) => format!(
                 "{changed} {} made with it since {}, too few inside what the model knows to see whether it \
-                 matters. {NEW_VERSION}, or learn from the newer runs alone: harp build --since {}",
+                 matters. {NEW_VERSION}, or make scaled-down runs with it and learn from the newer ones alone: \
+                 harp build --since {}",
                 plural_with(runs, "run was", "runs were"),
                 shown(since),
                 stamp(since),

@@ -60,6 +60,7 @@ impl<'a> Searching<'a> {
         }
         let tried = self.allocations.len() - open.len();
         let start = if seen.len() - tried.min(seen.len()) >= TAUGHT { 1 } else { START };
+        let start = start.min(self.allocations.len());
         let chosen = match &outlooks {
             Some(found) if tried >= start => {
                 self.most_promising(known, &open, found, &payable, best.as_ref())

@@ -145,8 +145,12 @@ pub(super) fn adaptive(
         return Ok(ExitCode::SUCCESS);
     }
     if settings.goal.is_some() && answer.best.is_none() {
-        let none = format!("no allocation that was run meets the limits; {}", answer.reason);
-        return Err(Failure::bad_input(none).exit(Exit::NoPlanFits).hint("raise --max-time or --max-cost"));
+        let (none, hint) = match settings.max_time.is_some() || settings.max_cost.is_some() {
+            true => ("no allocation that was run meets the limits", "raise --max-time or --max-cost"),
+            false => ("no allocation was run to the end", "raise --budget"),
+        };
+        let none = format!("{none}; {}", answer.reason);
+        return Err(Failure::bad_input(none).exit(Exit::NoPlanFits).hint(hint));
     }
     let failed = answer.failures.iter().any(|run| !run.at_limit || arguments.strict);
     Ok(exit_code(failed && !arguments.allow_failed))
