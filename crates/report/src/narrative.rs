@@ -47,7 +47,7 @@ pub fn target_sentence(view: &TargetView) -> String {
     }];
     let unknown = view.cases.len() - judged;
     if unknown > 0 {
-        clauses.push(format!("of {} more the {what} is not known", plural(unknown, "test run")));
+        clauses.push(format!("of {} the {what} is not known", plural(unknown, "more test run")));
     }
     if let Some(scores) = &view.scores {
         let mean = if scores.cases == 1 { "the error is" } else { "the mean error is" };

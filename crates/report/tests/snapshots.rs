@@ -45,6 +45,20 @@ fn a_request_that_was_too_small_is_seen_to_be() {
 }
 
 #[test]
+fn test_runs_that_did_not_finish_are_no_hits() {
+    let mut target = sample::run().targets.swap_remove(0);
+    for (index, case) in target.cases.iter_mut().enumerate() {
+        let known = index < 2;
+        case.verdict = if known { harp_report::Verdict::Hit } else { harp_report::Verdict::Unknown };
+        case.killed = known.then_some(false);
+    }
+    let (more, said) = (target.cases.len() - 2, target_sentence(&target));
+    assert!(said.starts_with("Hit: the 2 test runs that finished had"), "{said}");
+    assert!(said.contains(&format!("of {more} more test runs the walltime is not known")), "{said}");
+    assert!(more > 0 && said.contains("2 jobs would have finished") && !said.contains("every"), "{said}");
+}
+
+#[test]
 fn tables_of_a_run() {
     let run = sample::run();
     let plan = run.plan.as_ref().unwrap();

@@ -11,7 +11,7 @@ use crate::table::{LeftOut, Table, TableRow, Unknown};
 /// Fewest rows among which some can be few, and the largest share of them, of all columns together.
 const FEWEST: usize = 20;
 const LARGEST_SHARE: f64 = 0.1;
-/// The same of negative numbers, and of the full-scale runs, of which none is too many to lose.
+/// The same of negative numbers, and of the full-scale runs: most of these must stay.
 const NEGATIVE_SHARE: f64 = 0.05;
 const SHARE_OF_FULL_SCALE: f64 = 0.25;
 

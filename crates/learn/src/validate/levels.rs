@@ -43,44 +43,41 @@ pub(super) fn level_folds(table: &Table, full_scale: &[bool]) -> Vec<(Vec<usize>
     folds.collect()
 }
 
-/// Says of which levels of which feature full-scale runs are known, where others were run scaled down only.
+/// Names the levels of a feature that were run scaled down only, of the feature of which most runs have such a level.
+/// Numbers between those of full-scale runs, and smaller ones, are none; but none of a thing is another regime than
+/// little of it.
 pub(crate) fn small_only_warning(table: &Table) -> Option<String> {
     let (large, small): (Vec<&TableRow>, Vec<&TableRow>) = table.rows.iter().partition(|row| row.full_scale);
-    let mut most: Option<(usize, String)> = None;
+    let mut most: (usize, Option<String>) = (0, None);
     for (column, of) in table.columns.iter().enumerate() {
         let known = levels(&large, column, MOST_LEVELS).filter(|known| !known.is_empty());
         let (Some(known), Some(all)) = (known, levels(&small, column, 2 * MOST_LEVELS)) else { continue };
         let is_among = |levels: &[Level<'_>], value: &Value| {
             levels.iter().any(|level| level.value.compare(value).is_eq())
         };
-        // Levels of full-scale runs alone are sizes, and so may those be that small runs alone are smaller than;
-        // none of a thing is another regime than little of it.
-        let smallest = known.iter().map(|level| level.value).min_by(|left, right| left.compare(right))?;
-        let missing: Vec<&Level<'_>> = all.iter().filter(|level| !is_among(&known, level.value)).collect();
-        let is_smaller =
-            |value: &Value| value.as_number().is_some_and(|it| it != 0.0) && value.compare(smallest).is_lt();
-        let is_size = missing.iter().all(|level| is_smaller(level.value));
-        let rows: usize = missing.iter().map(|level| level.groups.len()).sum();
-        let shared = known.iter().all(|level| is_among(&all, level.value));
-        if shared && rows > 0 && !is_size && most.as_ref().is_none_or(|(others, _)| rows > *others) {
-            let names = |levels: &mut dyn Iterator<Item = &Value>| {
-                let mut values: Vec<&Value> = levels.collect();
-                values.sort_by(|left, right| left.compare(right));
-                values.iter().map(|value| value.to_string()).collect::<Vec<_>>().join(", ")
-            };
-            let with = names(&mut known.iter().map(|level| level.value));
-            let without = names(&mut missing.iter().map(|level| level.value));
-            most = Some((
-                rows,
-                format!(
-                    "full-scale runs are known with `{}` {with} only: for {without} one of each would tell more than \
-                     any model",
-                    of.name
-                ),
-            ));
+        // A level of full-scale runs alone is a size.
+        if !known.iter().all(|level| is_among(&all, level.value)) {
+            continue;
+        }
+        let largest = known.iter().filter_map(|level| level.value.as_number()).fold(0.0, f64::max);
+        let is_known = |value: &Value| {
+            let number = value.as_number().filter(|number| *number != 0.0);
+            is_among(&known, value) || number.is_some_and(|number| number < largest)
+        };
+        let mut missing: Vec<&Level<'_>> = all.iter().filter(|level| !is_known(level.value)).collect();
+        let rows = missing.iter().map(|level| level.groups.len()).sum();
+        if rows > most.0 {
+            missing.sort_by(|left, right| left.value.compare(right.value));
+            let names: Vec<String> = missing.iter().map(|level| level.value.to_string()).collect();
+            let words = format!(
+                "no full-scale run is known with `{}` {}: what is predicted there rests on small runs and on others",
+                of.name,
+                names.join(", ")
+            );
+            most = (rows, Some(words));
         }
     }
-    most.map(|(_, words)| words)
+    most.1
 }
 
 /// A value of a feature, and the group of each row that has it.
